@@ -8,8 +8,8 @@ use super::priorities::PriorityOrder;
 use super::resolved::Resolved;
 use super::timetable::timetable;
 use super::{
-    FmuInput, HostFacts, HostFigures, HostPlan, Plan, PlanError, StimulusInput, TracePlan, beside, connected, host,
-    initialisation, instances, interfaces, intermediate, logging, masters, priorities, steps, tasks,
+    FmuInput, HostFacts, HostFigures, HostPlan, Plan, PlanError, StimulusInput, TracePlan, connected, host,
+    initialisation, instances, interfaces, intermediate, logging, masters, priorities, running_rigs, steps, tasks,
 };
 use crate::rig::Rig;
 
@@ -37,7 +37,7 @@ pub fn build(
     let cpus = host::cores(rig, &fmus, machine, &mut findings);
     let resolved = Resolved::new(rig, &fmus, stimuli, &times, &mut findings);
     let cpus = steps::cores(&resolved.clocks, &fmus, cpus);
-    beside::check(rig, &fmus, &cpus, machine, &mut findings);
+    running_rigs::check(rig, &fmus, &cpus, machine, &mut findings);
     intermediate::check(&resolved, &mut findings);
     let order = priorities::order(&resolved, &cpus, machine, &mut findings);
     let initialisation = initialisation::plan(&resolved, &mut findings);

@@ -54,9 +54,9 @@ pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &PriorityOrder) -> Co
 }
 
 impl ControlPlan {
-    fn lane(&mut self, tasks: &[UnitId]) -> usize {
-        self.lanes.iter().position(|lane| lane.tasks == tasks).unwrap_or_else(|| {
-            self.lanes.push(LanePlan { tasks: tasks.to_vec() });
+    fn lane(&mut self, units: &[UnitId]) -> usize {
+        self.lanes.iter().position(|lane| lane.tasks == units).unwrap_or_else(|| {
+            self.lanes.push(LanePlan { tasks: units.to_vec() });
             self.lanes.len() - 1
         })
     }

@@ -21,7 +21,7 @@ pub(super) fn plans(
     times: &Timetable,
 ) -> Vec<FmuPlan> {
     let mut tasks = vec![Vec::new(); cpus.len()];
-    planned.iter().enumerate().for_each(|(id, task)| tasks[task.fmu.0].push(UnitId(id)));
+    planned.iter().enumerate().for_each(|(id, unit)| tasks[unit.fmu.0].push(UnitId(id)));
     let own = cpus.iter().zip(&tasks).enumerate();
     own.map(|(fmu, (&cpu, tasks))| plan(resolved, order, (fmu, cpu, tasks), planned, times)).collect()
 }

@@ -35,7 +35,7 @@ fn recorded(resolved: &Resolved, fmu: usize) -> Vec<BatchPlan> {
             && !is_text
             && resolved.columns.is_recorded((fmu, index))
     };
-    let read = resolved.wanted[fmu].read.iter().copied().filter(is_read);
+    let read = resolved.needed[fmu].read.iter().copied().filter(is_read);
     let mut batches = batches::read(resolved, fmu, read);
     batches.retain(|batch| batch.resizable.is_none());
     batches.iter_mut().flat_map(|batch| &mut batch.items).for_each(|item| item.connections.clear());

@@ -14,14 +14,14 @@
 //! | `opened`, `findings` | the opened files of a rig; problems and notes |
 //! | `elements`, `glob`, `interval`, `logging` | elements of arrays, patterns, intervals as text, log categories |
 //! | `described`, `host`, `sizes`, `timetable` | the facts for a plan: FMUs, the machine, sizes that change, start and stop |
-//! | `beside` | rigs that are running on the same machine |
+//! | `running_rigs` | rigs that are running on the same machine |
 //! | `clocks/` | the activation of input clocks |
 //! | `dialect`, `interfaces` | requirements on FMUs |
 //! | `groups`, `integration`, `steps` | FMUs that step together, the integration of Model Exchange FMUs, the length of steps |
 //! | `inputs/` | values that no FMU computes: start values, stimuli |
 //! | `connections/` | the way of a value from an output to an input, and when it is visible |
 //! | `record` | the columns of the recording |
-//! | `wanted`, `owners`, `resolved` | all of these, as the source for the order and the tasks |
+//! | `needed_variables`, `owners`, `resolved` | all of these, as the source for the order and the tasks |
 //! | `priorities/` | one order of all tasks, and its FIFO priorities |
 //! | `tasks/` | the inputs, outputs and turns of each task |
 //! | `connected`, `masters` | the plans of connections, and of FMUs that step together |
@@ -33,7 +33,6 @@
 
 #![forbid(unsafe_code)]
 
-mod beside;
 mod build;
 mod clocks;
 mod connected;
@@ -56,6 +55,7 @@ mod interval;
 mod logging;
 mod masters;
 pub mod model;
+mod needed_variables;
 mod opened;
 mod owners;
 mod priorities;
@@ -63,6 +63,7 @@ pub mod promise;
 mod record;
 mod resolved;
 pub mod rig;
+mod running_rigs;
 pub mod schedulability;
 pub mod schedule;
 mod sizes;
@@ -71,7 +72,6 @@ mod steps;
 pub mod table;
 mod tasks;
 mod timetable;
-mod wanted;
 
 pub use build::build;
 pub use clocks::causes::roots;

@@ -84,7 +84,7 @@ fn plan(
     let Resolved { fmus, clocks, .. } = resolved;
     let members = members(fmus, master);
     let steps_of = |fmu: usize| {
-        let its = |task: &UnitPlan| task.fmu == FmuId(fmu) && task.makes_steps();
+        let its = |unit: &UnitPlan| unit.fmu == FmuId(fmu) && unit.makes_steps();
         units.iter().position(its).map(UnitId)
     };
     let task = units[steps_of(*members.first()?)?.0].task;
@@ -102,7 +102,7 @@ fn plan(
     check_ticks(resolved, master, &slaves, findings);
     let wires = wires(resolved, &members, &steps_of);
     let is_inner = |wire: &&WirePlan| {
-        let is_integrated = |task: UnitId| integrated.contains(&units[task.0].fmu.0);
+        let is_integrated = |unit: UnitId| integrated.contains(&units[unit.0].fmu.0);
         is_integrated(wire.from) && is_integrated(wire.to)
     };
     let order = Order::of(resolved, master, &wires, findings);

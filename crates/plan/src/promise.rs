@@ -43,11 +43,11 @@ impl Promise {
             tasks[id] = Some(why);
         }
         let signals = signals(plan, &tasks);
-        let several = |fmu: &FmuId| plan.units.iter().filter(|task| task.fmu == *fmu).count() > 1;
+        let several = |fmu: &FmuId| plan.units.iter().filter(|unit| unit.fmu == *fmu).count() > 1;
         let covered = |fmu: &FmuId| {
-            let columns = plan.units.iter().zip(&tasks).filter(|(task, why)| task.fmu == *fmu && why.is_none());
+            let columns = plan.units.iter().zip(&tasks).filter(|(unit, why)| unit.fmu == *fmu && why.is_none());
             columns
-                .flat_map(|(task, _)| task.recorded())
+                .flat_map(|(unit, _)| unit.recorded())
                 .filter(|signal| plan.is_recorded(*signal))
                 .any(|signal| signals[signal.0].is_none())
         };
@@ -68,29 +68,29 @@ impl Promise {
     }
 
     /// Whether something that is covered comes from this task.
-    pub fn covers(&self, task: UnitId) -> bool {
-        self.tasks[task.0].is_none()
+    pub fn covers(&self, unit: UnitId) -> bool {
+        self.tasks[unit.0].is_none()
     }
 }
 
 /// Why a task is not covered, whatever the others are.
 fn of_itself(plan: &Plan, id: UnitId, roots: &[Vec<UnitId>]) -> Option<String> {
-    let task = &plan.units[id.0];
+    let unit = &plan.units[id.0];
     let own = name(plan, id);
     if let Some(source) = plan.datagrams.iter().find(|source| source.task == id) {
         let what = if source.clock.is_some() { "has a clock that is ticked" } else { "is activated" };
         return Some(format!("{own} {what} by {}", source.name));
     }
-    match &task.release {
+    match &unit.release {
         Release::Triggered { .. } if plan.trigger_time == TriggerTime::Now => {
             return Some(format!("{own} has the time of the wall clock (trigger_time = \"now\")"));
         }
         // A more urgent one that updates clocks brings the tick of another one as well, at its own time if it may tick (S4).
-        Release::Triggered { .. } if !of_one_level(plan, &task.caused_by) => {
+        Release::Triggered { .. } if !of_one_level(plan, &unit.caused_by) => {
             return Some(format!("several partitions may tick {own}, in the order in which they run"));
         }
         Release::Countdown => {
-            let arming: Vec<UnitId> = task.caused_by.iter().copied().filter(|by| *by != id).collect();
+            let arming: Vec<UnitId> = unit.caused_by.iter().copied().filter(|by| *by != id).collect();
             if arming.len() > 1 {
                 return Some(format!("several partitions may arm {own}, in the order in which they run"));
             }
@@ -104,15 +104,15 @@ fn of_itself(plan: &Plan, id: UnitId, roots: &[Vec<UnitId>]) -> Option<String> {
         }
         _ => (),
     }
-    let inputs = task.set.iter().flat_map(|batch| &batch.items);
+    let inputs = unit.set.iter().flat_map(|batch| &batch.items);
     if let Some(item) = inputs.clone().filter(|item| !item.stimuli.is_empty()).find(|item| {
         let sets = |other: &UnitPlan| {
             let mut items = other.set.iter().flat_map(|batch| &batch.items);
-            other.fmu == task.fmu && items.any(|set| set.reference == item.reference)
+            other.fmu == unit.fmu && items.any(|set| set.reference == item.reference)
         };
         plan.units.iter().filter(|other| sets(other)).count() > 1
     }) {
-        let fmu = &plan.fmus[task.fmu.0].name;
+        let fmu = &plan.fmus[unit.fmu.0].name;
         return Some(format!("several partitions set {fmu}.{}, which belongs to no clock alone", item.name));
     }
     for item in inputs {
@@ -148,8 +148,8 @@ fn of_itself(plan: &Plan, id: UnitId, roots: &[Vec<UnitId>]) -> Option<String> {
 }
 
 /// Whether none of these can come in the midst of another one.
-fn of_one_level(plan: &Plan, tasks: &[UnitId]) -> bool {
-    tasks.windows(2).all(|pair| plan.units[pair[0].0].level == plan.units[pair[1].0].level)
+fn of_one_level(plan: &Plan, units: &[UnitId]) -> bool {
+    units.windows(2).all(|pair| plan.units[pair[0].0].level == plan.units[pair[1].0].level)
 }
 
 /// A more urgent partition of the same FMU than `arming` that may update clocks, by the description: one that may tick an output
@@ -170,9 +170,9 @@ fn updates_within(plan: &Plan, arming: UnitId, armed: UnitId) -> Option<UnitId> 
 
 /// Why a task is not covered since another one is not.
 fn through(plan: &Plan, id: UnitId, tasks: &[Option<String>]) -> Option<String> {
-    let task = &plan.units[id.0];
+    let unit = &plan.units[id.0];
     let uncovered = |other: &&UnitId| tasks[other.0].is_some();
-    if let Some(by) = task.caused_by.iter().find(uncovered) {
+    if let Some(by) = unit.caused_by.iter().find(uncovered) {
         return Some(format!("{} follows {}, which is not covered", name(plan, id), name(plan, *by)));
     }
     if let Some(other) = together(plan, id).iter().chain(&ticking(plan, id)).find(uncovered) {
@@ -182,7 +182,7 @@ fn through(plan: &Plan, id: UnitId, tasks: &[Option<String>]) -> Option<String> 
             name(plan, *other)
         ));
     }
-    let connections = task.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.connections);
+    let connections = unit.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.connections);
     connections.map(|connection| &plan.connections[connection.0]).find_map(|planned| {
         let mut producers = planned.delay.iter().flat_map(|delay| &delay.producers).map(|producer| &producer.task);
         let producer = producers.find(uncovered)?;
@@ -198,8 +198,8 @@ fn together(plan: &Plan, id: UnitId) -> Vec<UnitId> {
 
 /// The tasks that may tick a clock between the steps of this one.
 fn ticking(plan: &Plan, id: UnitId) -> Vec<UnitId> {
-    let task = &plan.units[id.0];
-    let clocks = plan.fmus[task.fmu.0].output_clocks.iter().filter(|_| task.is_contiguous());
+    let unit = &plan.units[id.0];
+    let clocks = plan.fmus[unit.fmu.0].output_clocks.iter().filter(|_| unit.is_contiguous());
     let sources = clocks.filter_map(|clock| match clock.input.as_ref()?.release {
         Release::Triggered { fmu, output_clock } => Some(&plan.fmus[fmu.0].output_clocks[output_clock].ticked_by),
         _ => None,
@@ -209,8 +209,8 @@ fn ticking(plan: &Plan, id: UnitId) -> Vec<UnitId> {
 
 fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
     let mut by: Vec<Vec<UnitId>> = vec![Vec::new(); plan.signals.len()];
-    for (id, task) in plan.units.iter().enumerate() {
-        task.recorded().filter(|signal| plan.is_recorded(*signal)).for_each(|signal| by[signal.0].push(UnitId(id)));
+    for (id, unit) in plan.units.iter().enumerate() {
+        unit.recorded().filter(|signal| plan.is_recorded(*signal)).for_each(|signal| by[signal.0].push(UnitId(id)));
     }
     for fmu in &plan.fmus {
         for on_tick in fmu.on_ticks() {
@@ -230,7 +230,7 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
     }
     let of = |by: &Vec<UnitId>| match by.as_slice() {
         [] => None,
-        [task] => tasks[task.0].clone(),
+        [unit] => tasks[unit.0].clone(),
         _ => Some("several partitions compute it: it belongs to no clock, or to several".to_owned()),
     };
     let mut signals: Vec<Option<String>> = by.iter().map(of).collect();
@@ -242,12 +242,12 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
 /// the row has the ticks of all of them.
 fn clocks(plan: &Plan, tasks: &[Option<String>]) -> BTreeMap<SignalId, Option<String>> {
     let mut tickers: BTreeMap<SignalId, Vec<UnitId>> = BTreeMap::new();
-    for (id, task) in plan.units.iter().enumerate() {
-        let clocks = task.ticks.iter().filter(|clock| plan.is_recorded(clock.signal));
+    for (id, unit) in plan.units.iter().enumerate() {
+        let clocks = unit.ticks.iter().filter(|clock| plan.is_recorded(clock.signal));
         clocks.for_each(|clock| tickers.entry(clock.signal).or_default().push(UnitId(id)));
     }
     let why = |by: &[UnitId]| match of_one_level(plan, by) {
-        true => by.iter().find_map(|task| tasks[task.0].clone()),
+        true => by.iter().find_map(|unit| tasks[unit.0].clone()),
         false => Some("several partitions may tick it, in the order in which they run".to_owned()),
     };
     tickers.into_iter().map(|(signal, by)| (signal, why(&by))).collect()

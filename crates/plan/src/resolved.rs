@@ -8,10 +8,10 @@ use super::findings::Findings;
 use super::inputs::fed_starts;
 use super::inputs::start_values::{self, Starts};
 use super::inputs::stimuli::{self, Stimuli};
+use super::needed_variables::{NeededVariables, needed_variables};
 use super::owners::{Owners, gets, sets};
 use super::record::{self, RecordedColumns};
 use super::timetable::Timetable;
-use super::wanted::{NeededVariables, wanted};
 use super::{StimulusInput, steps};
 use crate::rig::{Extrapolation, Rig};
 use vecud_description::{Variability, Variable};
@@ -28,7 +28,7 @@ pub(super) struct Resolved<'a> {
     /// The columns of the recording.
     pub columns: RecordedColumns,
     /// The variables of each FMU that the rig needs.
-    pub wanted: Vec<NeededVariables>,
+    pub needed: Vec<NeededVariables>,
     pub owners: Owners,
 }
 
@@ -102,12 +102,12 @@ impl<'a> Resolved<'a> {
         let links = links::resolve(rig, fmus, &clocks, &starts, findings);
         let columns = record::columns(rig, fmus, &starts, findings);
         stimuli.check_parts(rig, fmus, |input| !links.feeding(input).is_empty(), &starts, findings);
-        let wanted = wanted(fmus, &starts, &links, &columns, &stimuli);
+        let needed = needed_variables(fmus, &starts, &links, &columns, &stimuli);
         for (fmu, described) in fmus.iter().enumerate() {
-            let is_fed = |variable| wanted[fmu].written.contains(&variable);
+            let is_fed = |variable| needed[fmu].written.contains(&variable);
             start_values::note_resized(described, &starts[fmu], is_fed, findings);
         }
         let owners = Owners::new(fmus, &clocks.candidates);
-        Resolved { rig, fmus, clocks, stimuli, starts, links, columns, wanted, owners }
+        Resolved { rig, fmus, clocks, stimuli, starts, links, columns, needed, owners }
     }
 }

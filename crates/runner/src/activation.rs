@@ -1,13 +1,13 @@
 //! One activation: sets inputs from connections and stimuli, makes the [calls](Calls) of its unit, and records the results
 //! (semantics S10). The same code in real and in virtual time.
 
+use super::activation_error::ActivationError;
 use super::calls::{Calls, Meter, Recorded, SharedOutputs};
-use super::halt::Halt;
-use super::site::TaskTelemetry;
+use super::run_state::RunState;
 use super::stimuli::Stimulated;
+use super::task_telemetry::TaskTelemetry;
 use super::thread_host::PartitionHost;
-use super::unit::{Unit, UsualSteps};
-use super::world::World;
+use super::unit::{FastPathSteps, Unit};
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::FastPathExit;
 use vecud_plan::schedule::Due;
@@ -24,9 +24,9 @@ pub struct Activation {
 
 impl Activation {
     /// The buffers of a task.
-    pub fn new(world: &World, task: UnitId, unit: Unit, shared: &SharedOutputs) -> Activation {
-        let calls = Calls::new(world, task, unit.asks_nothing(), shared);
-        let recorded = if unit.records() { None } else { Recorded::of(world, task) };
+    pub fn new(world: &RunState, id: UnitId, unit: Unit, shared: &SharedOutputs) -> Activation {
+        let calls = Calls::new(world, id, unit.asks_nothing(), shared);
+        let recorded = if unit.records() { None } else { Recorded::of(world, id) };
         let stimuli = calls.stimuli(world);
         Activation { unit, calls, stimuli, recorded }
     }
@@ -77,11 +77,11 @@ impl Activation {
 
     /// Gives the FMU code back, so that instances can be ended, with the number of each unit.
     pub fn into_units(self) -> Vec<(UnitId, Unit)> {
-        self.unit.apart(self.calls.task())
+        self.unit.apart(self.calls.unit())
     }
 
     /// Joins the activations of all units to those of the tasks, in the order of the plan's tasks.
-    pub fn of_tasks(world: &World, units: Vec<Activation>) -> Vec<Activation> {
+    pub fn of_tasks(world: &RunState, units: Vec<Activation>) -> Vec<Activation> {
         let mut units: Vec<Option<Activation>> = units.into_iter().map(Some).collect();
         let mut take = |unit: UnitId| units[unit.0].take().expect("a unit computes in one task");
         let mut of_task = |task: &TaskPlan| {
@@ -109,7 +109,7 @@ impl Activation {
     /// Fetches the stimuli's values for the release `due`. `false`: they cannot be read, and the run ends without this
     /// activation.
     #[inline]
-    pub fn stimulate(&mut self, world: &World, due: &Due) -> bool {
+    pub fn stimulate(&mut self, world: &RunState, due: &Due) -> bool {
         let is_held = self.unit.holds_inputs(due.time);
         let own = is_held || self.calls.stimulate(&mut self.stimuli, world, due.time);
         if let Some(member) = self.unit.member() {
@@ -123,57 +123,63 @@ impl Activation {
     #[inline]
     pub fn run(
         &mut self,
-        world: &'static World,
+        world: &'static RunState,
         host: &'static PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         self.unit.run(&mut self.calls, world, host, due, seconds, meter)
     }
 
     /// [`Unit::can_batch`]; besides, there is nothing to set or read.
-    pub fn can_stride(&self) -> bool {
-        self.calls.are_none() && self.unit.can_stride()
+    pub fn can_batch(&self) -> bool {
+        self.calls.are_none() && self.unit.can_batch()
     }
 
     /// [`Unit::is_regular_from`], for a task that [can](Activation::can_batch) be batched.
     #[inline]
-    pub fn strides_from(&self, time: Instant) -> bool {
-        self.unit.strides_from(time)
+    pub fn is_regular_from(&self, time: Instant) -> bool {
+        self.unit.is_regular_from(time)
     }
 
     /// [`Unit::fast_path`]. Each step replaces [`Activation::run`].
-    pub fn usual_steps(
+    pub fn fast_path(
         &mut self,
         host: &'static PartitionHost,
-        site: &'static TaskTelemetry,
-    ) -> Option<UsualSteps<'_>> {
-        self.unit.usual_steps(host, site)
+        telemetry: &'static TaskTelemetry,
+    ) -> Option<FastPathSteps<'_>> {
+        self.unit.fast_path(host, telemetry)
     }
 
     /// [`Unit::fast_step`], which replaces [`Activation::run`]. Returns whether the next release is another one than the next
     /// regular step.
     #[inline(always)] // in the one loop there is
-    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
-        let strode = self.unit.stride(due, seconds, end);
-        self.calls.strode(strode)
+    pub fn fast_step(&mut self, due: &Due, seconds: f64, end: Instant) -> Result<bool, ActivationError> {
+        let result = self.unit.fast_step(due, seconds, end);
+        self.calls.count_fast_step(result)
     }
 
     /// [`Unit::finish_irregular_step`]. Returns whether the next release is another one than the next regular step.
     #[cold]
-    pub fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
-        let strode = self.unit.settle_step(unusual, due, seconds, end);
-        self.calls.strode(strode)
+    pub fn finish_irregular_step(
+        &mut self,
+        exit: FastPathExit,
+        due: &Due,
+        seconds: f64,
+        end: Instant,
+    ) -> Result<bool, ActivationError> {
+        let result = self.unit.finish_irregular_step(exit, due, seconds, end);
+        self.calls.count_fast_step(result)
     }
 
     /// Ends the work after the last release of the run.
-    pub fn finish(&mut self, world: &World, host: &'static PartitionHost) {
+    pub fn finish(&mut self, world: &RunState, host: &'static PartitionHost) {
         self.unit.finish(&self.calls, world, host);
     }
 
     /// Notes, after the end of the run, what was finished only after this task's last look.
-    pub fn settle(&self, world: &World) {
+    pub fn settle(&self, world: &RunState) {
         self.calls.settle(world);
     }
 
@@ -186,7 +192,7 @@ impl Activation {
     /// Appends a sample to the task's ring: the inputs and outputs of the last run, for `due`, and the values that callbacks read
     /// through `host`. `false`: there was no room.
     #[inline]
-    pub fn sample(&self, world: &World, host: &PartitionHost, order: u64, due: &Due) -> bool {
+    pub fn sample(&self, world: &RunState, host: &PartitionHost, order: u64, due: &Due) -> bool {
         let append = |own: &Recorded| own.append(&self.calls, world, host, order, due.time);
         self.recorded.as_ref().is_none_or(append)
     }

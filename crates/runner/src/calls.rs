@@ -9,16 +9,16 @@ pub use self::recorded::Recorded;
 use self::seen::LastSet;
 pub use self::shared_outputs::SharedOutputs;
 
-use super::cable_ends::{self, Incoming, Outgoing};
-use super::halt::Halt;
+use super::activation_error::ActivationError;
 use super::inbox::{Carried, Inbox, Settable, Turn};
 use super::lines::{Lines, OnLines};
+use super::ports::{self, Incoming, Outgoing};
 use super::resize::Resizable;
+use super::run_state::RunState;
 use super::slopes::{CarriedDerivatives, Moved};
 use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
 use super::values::{self, Input, Output, Publishing};
-use super::world::World;
 use crate::exchange::Stamp;
 use vecud_base::time::Instant;
 use vecud_fmi::{Attempt, Batch, Failure, Outcome, TimeDerivatives};
@@ -30,7 +30,7 @@ use vecud_record::findings::{FindingKind, Occurrence};
 
 /// The inputs and outputs of a task, where they come from and where they go.
 pub struct Calls {
-    task: UnitId,
+    unit: UnitId,
     on_warning: OnWarning,
     set: Vec<(Batch, Inputs)>,
     get: Vec<(Batch, Outputs)>,
@@ -91,7 +91,7 @@ pub trait Setting: Settable {
     }
 
     /// All inputs for the release `due` are set.
-    fn ready(&mut self, _calls: &Calls, _world: &World, _host: &PartitionHost, _due: &Due) {}
+    fn ready(&mut self, _calls: &Calls, _world: &RunState, _host: &PartitionHost, _due: &Due) {}
 
     /// Computes for the release `due`, whose time is `seconds`, after `calls` have set the inputs.
     fn compute(self, calls: &mut Calls, due: &Due, seconds: f64) -> Result<Self::Getting, Failure>;
@@ -103,7 +103,7 @@ pub trait Getting {
     fn outcome(&self) -> Outcome;
 
     /// Asks the FMU for what the host needs before it reads anything else.
-    fn ask(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt>;
+    fn ask(&mut self, host: &PartitionHost, due: &Due) -> Result<(), ActivationError>;
 
     /// The time from which on the outputs computed for `due` are valid.
     fn valid_from(&self, due: &Due) -> Instant {
@@ -111,7 +111,7 @@ pub trait Getting {
     }
 
     /// The stamp of the outputs for `due` in delayed connections; `None`: these never show them.
-    fn stamp(&mut self, world: &World, due: &Due) -> Option<Stamp>;
+    fn stamp(&mut self, world: &RunState, due: &Due) -> Option<Stamp>;
 
     /// Reads the enabled items of the batch, in one call.
     fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure>;
@@ -123,11 +123,11 @@ pub trait Getting {
 }
 
 /// The outcome of a step on the fast path, and whether the next release is another one than the next regular step.
-pub type Strode = Result<(Outcome, bool), Failure>;
+pub type FastStepResult = Result<(Outcome, bool), Failure>;
 
 /// A batch of inputs and their sources.
 struct Inputs {
-    cables: Incoming,
+    bundles: Incoming,
     single: Vec<Input>,
     /// The derivatives of the inputs, where they travel with them.
     slopes: Option<CarriedDerivatives>,
@@ -163,7 +163,7 @@ struct Discrete {
 
 /// A batch of outputs and their destinations.
 struct Outputs {
-    cables: Outgoing,
+    bundles: Outgoing,
     single: Vec<Output>,
     /// The derivatives of the outputs, where they travel with them.
     slopes: Option<CarriedDerivatives>,
@@ -179,12 +179,12 @@ struct Outputs {
 impl Outputs {
     /// Publishes the outputs that were read.
     #[inline]
-    fn publish(&self, world: &World, host: &PartitionHost, now: Publishing, values: &Batch) {
-        self.cables.publish(values);
+    fn publish(&self, world: &RunState, host: &PartitionHost, now: Publishing, values: &Batch) {
+        self.bundles.publish(values);
         for output in &self.single {
             let has_jumped = |element| self.seen.as_ref().is_some_and(|seen| seen.is_changed(element));
             if let Some(size) = output.publish(world, Some(now), values, self.slopes.as_ref(), has_jumped) {
-                let (task, reference) = (Some(now.task), Some(output.reference));
+                let (task, reference) = (Some(now.unit), Some(output.reference));
                 let seen = Occurrence { task, reference, time: Some(now.time), value: size as u64 };
                 world.board.fmu(host.fmu()).findings().note(FindingKind::OversizedValue, seen);
             }
@@ -192,9 +192,9 @@ impl Outputs {
     }
 }
 
-/// Elements of a batch that `task` sets of which each change is a jump, each with its item, while others of its array are continuous.
-fn jumping(plan: &Plan, task: UnitId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Vec<(usize, usize)> {
-    let own = &plan.units[task.0];
+/// Elements of a batch that `unit` sets of which each change is a jump, each with its item, while others of its array are continuous.
+fn jumping(plan: &Plan, unit: UnitId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Vec<(usize, usize)> {
+    let own = &plan.units[unit.0];
     if planned.in_event_mode || !own.handles_events() || own.integration().is_some() {
         return Vec::new();
     }
@@ -214,8 +214,8 @@ fn jumping(plan: &Plan, task: UnitId, planned: &vecud_plan::BatchPlan, values: &
 
 impl Calls {
     /// The calls of a task. `asks_nothing`: [`Getting::ask`] does nothing.
-    pub fn new(world: &World, task: UnitId, asks_nothing: bool, shared: &SharedOutputs) -> Calls {
-        let plan = &world.plan.units[task.0];
+    pub fn new(world: &RunState, unit: UnitId, asks_nothing: bool, shared: &SharedOutputs) -> Calls {
+        let plan = &world.plan.units[unit.0];
         let unit_of_time = world.plan.fmus[plan.fmu.0].time_unit;
         // The values of a saved run that this one continues.
         let BetweenSteps { seen: left, jumps, .. } = world.instances[plan.fmu.0].between_steps();
@@ -223,10 +223,10 @@ impl Calls {
         let set = plan.set.iter().map(|planned| {
             let (mut values, mut inputs) = values::set(&world.plan, planned);
             for input in &mut inputs {
-                input.follow_delay(world, task, &mut values);
+                input.follow_delay(world, unit, &mut values);
                 input.put_back(&jumps);
             }
-            let (cables, single) = cable_ends::incoming(world, planned, inputs, &mut values);
+            let (bundles, single) = ports::incoming(world, planned, inputs, &mut values);
             let seen = |values: &Batch| {
                 let mut seen = LastSet::new(values);
                 for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
@@ -239,26 +239,26 @@ impl Calls {
                 let ticked = planned.ticked.clone();
                 Discrete { seen: seen(&values), has_changed: false, ticked }
             });
-            let jumping = jumping(&world.plan, task, planned, &values);
+            let jumping = jumping(&world.plan, unit, planned, &values);
             let jumping = (!jumping.is_empty()).then(|| (seen(&values), jumping));
             let slopes = CarriedDerivatives::of(&world.plan, planned, &values, unit_of_time);
             let moved = slopes.as_ref().filter(|_| !asks).map(|slopes| Moved::of(planned, &values, slopes));
-            let lines = Lines::of(&world.plan, task, planned, &values);
-            (values, Inputs { cables, single, slopes, moved, lines, discrete, has_jumped: false, jumping })
+            let lines = Lines::of(&world.plan, unit, planned, &values);
+            (values, Inputs { bundles, single, slopes, moved, lines, discrete, has_jumped: false, jumping })
         });
         let set: Vec<_> = set.collect();
         let get = plan.get.iter().map(|planned| {
             let (values, outputs) = values::get(&world.plan, planned);
             outputs.iter().for_each(|output| output.put_back(&jumps));
-            let (cables, single) = cable_ends::outgoing(world, planned, &values, outputs);
+            let (bundles, single) = ports::outgoing(world, planned, &values, outputs);
             let slopes = CarriedDerivatives::of(&world.plan, planned, &values, unit_of_time);
             let (ticked, in_event_mode) = (planned.ticked.clone(), planned.in_event_mode);
             let seen = (plan.leaves_its_grid() && ticked.is_empty()).then(|| LastSet::new(&values));
-            (values, Outputs { cables, single, slopes, ticked, in_event_mode, seen })
+            (values, Outputs { bundles, single, slopes, ticked, in_event_mode, seen })
         });
         let get: Vec<_> = get.collect();
         let beside = Beside {
-            inbox: Inbox::new(world, task),
+            inbox: Inbox::new(world, unit),
             resizable: Resizable::new(&world.plan, plan),
             undisturbed: shared.disturb(plan),
             delays: get.iter().flat_map(|(_, outputs)| &outputs.single).any(Output::is_delayed),
@@ -271,7 +271,7 @@ impl Calls {
             && !beside.undisturbed;
         let beside = (!plain).then(|| Box::new(beside));
         let on_warning = world.plan.fmus[plan.fmu.0].on_warning;
-        Calls { task, on_warning, set, get, computed: false, has_read: false, beside }
+        Calls { unit, on_warning, set, get, computed: false, has_read: false, beside }
     }
 
     /// Whether there are none but the one that computes.
@@ -300,58 +300,58 @@ impl Calls {
     pub fn prefetch(&self) {
         for (values, inputs) in &self.set {
             prefetch_all(values);
-            inputs.cables.prefetch();
+            inputs.bundles.prefetch();
         }
         for (values, outputs) in &self.get {
             prefetch_all(values);
-            outputs.cables.prefetch();
+            outputs.bundles.prefetch();
         }
     }
 
     /// The stimuli that feed inputs of this task.
-    pub fn stimuli(&self, world: &World) -> Vec<Stimulated> {
+    pub fn stimuli(&self, world: &RunState) -> Vec<Stimulated> {
         let batches: Vec<&Batch> = self.set.iter().map(|(values, _)| values).collect();
-        Stimulated::of(world, self.task, &batches)
+        Stimulated::of(world, self.unit, &batches)
     }
 
     /// Copies the stimuli's values at `time` into the input batches. `false`: they cannot be read.
     #[inline]
-    pub fn stimulate(&mut self, stimuli: &mut [Stimulated], world: &World, time: Instant) -> bool {
-        stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, self.task, time, &mut self.set))
+    pub fn stimulate(&mut self, stimuli: &mut [Stimulated], world: &RunState, time: Instant) -> bool {
+        stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, self.unit, time, &mut self.set))
     }
 
     /// Accounts for a step on the fast path, made in place of these calls. Returns whether the next release is another one than
     /// the next regular step.
     #[inline(always)] // as what calls it
-    pub fn strode(&mut self, strode: Strode) -> Result<bool, Halt> {
-        self.computed = !strode.as_ref().is_err_and(|failure| failure.refused);
-        let (outcome, is_over) = strode?;
-        Halt::unless_allowed(outcome, self.on_warning)?;
+    pub fn count_fast_step(&mut self, result: FastStepResult) -> Result<bool, ActivationError> {
+        self.computed = !result.as_ref().is_err_and(|failure| failure.refused);
+        let (outcome, is_over) = result?;
+        ActivationError::unless_allowed(outcome, self.on_warning)?;
         Ok(is_over)
     }
 
     /// Notes, after the end of the run, what was finished only after the last call.
-    pub fn settle(&self, world: &World) {
+    pub fn settle(&self, world: &RunState) {
         self.set.iter().flat_map(|(_, inputs)| &inputs.single).for_each(|input| input.note_missed(world));
     }
 
     /// Reads all outputs that belong to no clock, with `get`, and publishes none of them.
-    pub fn read(&mut self, mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>) -> Result<(), Halt> {
+    pub fn read(&mut self, mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>) -> Result<(), ActivationError> {
         for (values, _) in self.get.iter_mut().filter(|(_, outputs)| outputs.ticked.is_empty()) {
-            Halt::unless_allowed(get(values)?, self.on_warning)?;
+            ActivationError::unless_allowed(get(values)?, self.on_warning)?;
         }
         self.has_read = true;
         Ok(())
     }
 
     /// The task that they are made for.
-    pub fn task(&self) -> UnitId {
-        self.task
+    pub fn unit(&self) -> UnitId {
+        self.unit
     }
 
     /// Whether to go on after a call that went well, by the rig's word on warnings.
-    pub fn allow(&self, outcome: Outcome) -> Result<(), Halt> {
-        Halt::unless_allowed(outcome, self.on_warning)
+    pub fn allow(&self, outcome: Outcome) -> Result<(), ActivationError> {
+        ActivationError::unless_allowed(outcome, self.on_warning)
     }
 
     /// Begins a release whose calls are made one by one, by the methods below, instead of by [`Calls::run`].
@@ -365,7 +365,7 @@ impl Calls {
     }
 
     /// Arrays that are read are as long as they are now.
-    pub fn follow_sizes(&mut self, world: &World, host: &PartitionHost) {
+    pub fn follow_sizes(&mut self, world: &RunState, host: &PartitionHost) {
         let Calls { get, beside, .. } = self;
         if let Some(resizable) = beside.as_deref_mut().and_then(|beside| beside.resizable.as_mut()) {
             resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
@@ -373,10 +373,10 @@ impl Calls {
     }
 
     /// Copies the values that are visible at `time` into the input batches.
-    pub fn fetch(&mut self, world: &World, host: &PartitionHost, time: Instant) {
+    pub fn fetch(&mut self, world: &RunState, host: &PartitionHost, time: Instant) {
         self.follow_sizes(world, host);
         for (values, inputs) in &mut self.set {
-            inputs.cables.fetch(values);
+            inputs.bundles.fetch(values);
             let Inputs { single, slopes, has_jumped, .. } = inputs;
             single.iter_mut().for_each(|input| *has_jumped |= input.fetch(world, time, values, slopes.as_mut()));
         }
@@ -406,12 +406,12 @@ impl Calls {
     pub fn look_before_event(
         &mut self,
         mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         for (values, outputs) in &mut self.get {
             if outputs.single.iter().any(Output::tells_jumps)
                 && let Some(seen) = &mut outputs.seen
             {
-                Halt::unless_allowed(get(values)?, self.on_warning)?;
+                ActivationError::unless_allowed(get(values)?, self.on_warning)?;
                 seen.has_changed(values);
             }
         }
@@ -431,9 +431,9 @@ impl Calls {
     }
 
     /// The values that were set last of variables that are set when they have changed, for a run that goes on: [`BetweenSteps::seen`].
-    pub fn seen(&self, world: &World) -> Vec<(u32, Vec<Option<u64>>)> {
+    pub fn seen(&self, world: &RunState) -> Vec<(u32, Vec<Option<u64>>)> {
         let mut all = Vec::new();
-        for (planned, (values, inputs)) in world.plan.units[self.task.0].set.iter().zip(&self.set) {
+        for (planned, (values, inputs)) in world.plan.units[self.unit.0].set.iter().zip(&self.set) {
             let discrete = inputs.discrete.as_ref().map(|discrete| &discrete.seen);
             let Some(seen) = discrete.or(inputs.jumping.as_ref().map(|(seen, _)| seen)) else { continue };
             for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
@@ -446,12 +446,12 @@ impl Calls {
     /// Carries out the commands that are due before `time` and belong to this turn.
     pub fn carry_out(
         &mut self,
-        world: &World,
+        world: &RunState,
         host: &PartitionHost,
         setting: &mut impl Settable,
         time: Instant,
         turn: Turn,
-    ) -> Result<Carried, Halt> {
+    ) -> Result<Carried, ActivationError> {
         match self.beside.as_deref_mut() {
             Some(beside) => beside.inbox.apply(world, host, setting, time, turn),
             None => Ok(Carried::default()),
@@ -463,11 +463,11 @@ impl Calls {
         &mut self,
         is_active: impl Fn(&[usize]) -> bool,
         mut set: impl FnMut(&Batch) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         for (values, inputs) in &mut self.set {
             let Some(discrete) = &mut inputs.discrete else { continue };
             if is_active(&discrete.ticked) || std::mem::take(&mut discrete.has_changed) {
-                Halt::unless_allowed(set(values)?, self.on_warning)?;
+                ActivationError::unless_allowed(set(values)?, self.on_warning)?;
             }
         }
         Ok(())
@@ -482,10 +482,10 @@ impl Calls {
     pub fn set_continuous(
         &mut self,
         mut set: impl FnMut(&Batch, Option<&CarriedDerivatives>) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         for (values, inputs) in self.set.iter().filter(|(_, inputs)| inputs.discrete.is_none()) {
             let slopes = inputs.slopes.as_ref().filter(|slopes| slopes.is_known());
-            Halt::unless_allowed(set(values, slopes)?, self.on_warning)?;
+            ActivationError::unless_allowed(set(values, slopes)?, self.on_warning)?;
         }
         Ok(())
     }
@@ -540,11 +540,11 @@ impl Calls {
     pub fn get_discrete(
         &mut self,
         is_read: impl Fn(&[usize]) -> bool,
-        world: &World,
+        world: &RunState,
         host: &PartitionHost,
         now: Publishing,
         mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         let which = |outputs: &Outputs| outputs.in_event_mode && is_read(&outputs.ticked);
         self.get_where(which, world, host, now, |values, _| get(values))
     }
@@ -552,11 +552,11 @@ impl Calls {
     /// Reads the outputs that belong to no clock, and publishes them.
     pub fn get(
         &mut self,
-        world: &World,
+        world: &RunState,
         host: &PartitionHost,
         now: Publishing,
         get: impl FnMut(&mut Batch, Option<&mut CarriedDerivatives>) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         self.get_where(|outputs| outputs.ticked.is_empty(), world, host, now, get)?;
         self.has_read = true;
         Ok(())
@@ -565,14 +565,14 @@ impl Calls {
     fn get_where(
         &mut self,
         which: impl Fn(&Outputs) -> bool,
-        world: &World,
+        world: &RunState,
         host: &PartitionHost,
         now: Publishing,
         mut get: impl FnMut(&mut Batch, Option<&mut CarriedDerivatives>) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         for (values, outputs) in self.get.iter_mut().filter(|(_, outputs)| which(outputs)) {
-            Halt::unless_allowed(get(values, outputs.slopes.as_mut())?, self.on_warning)?;
-            world.look_for_nan(host.fmu(), Some(now.task), values, || now.valid_from());
+            ActivationError::unless_allowed(get(values, outputs.slopes.as_mut())?, self.on_warning)?;
+            world.look_for_nan(host.fmu(), Some(now.unit), values, || now.valid_from());
             // A value that an event has left unchanged is no new value: other tasks would have to see it within a nanosecond.
             let has_changed = outputs.seen.as_mut().is_none_or(|seen| seen.has_changed(values));
             if has_changed || !now.in_event || outputs.slopes.is_some() {
@@ -592,12 +592,12 @@ impl Calls {
     pub fn run(
         &mut self,
         setting: impl Setting,
-        world: &World,
+        world: &RunState,
         host: &PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         match self.beside {
             None => self.run_as::<true>(setting, world, host, due, seconds, meter),
             Some(_) => self.run_with_everything(setting, world, host, due, seconds, meter),
@@ -608,12 +608,12 @@ impl Calls {
     fn run_with_everything(
         &mut self,
         setting: impl Setting,
-        world: &World,
+        world: &RunState,
         host: &PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         self.run_as::<false>(setting, world, host, due, seconds, meter)
     }
 
@@ -622,13 +622,13 @@ impl Calls {
     fn run_as<const PLAIN: bool>(
         &mut self,
         mut setting: impl Setting,
-        world: &World,
+        world: &RunState,
         host: &PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
-        let (task, on_warning) = (self.task, self.on_warning);
+    ) -> Result<(), ActivationError> {
+        let (unit, on_warning) = (self.unit, self.on_warning);
         self.computed = false;
         let Calls { set, get, beside, .. } = self;
         if let Some(beside) = beside.as_deref_mut().filter(|_| !PLAIN) {
@@ -637,7 +637,7 @@ impl Calls {
             }
             let time = setting.looks_at(due);
             for (values, inputs) in &mut *set {
-                inputs.cables.fetch(values);
+                inputs.bundles.fetch(values);
                 let Inputs { single, slopes, .. } = inputs;
                 single.iter_mut().for_each(|input| {
                     input.fetch(world, time, values, slopes.as_mut());
@@ -649,11 +649,11 @@ impl Calls {
         }
         for (values, inputs) in set {
             if PLAIN {
-                inputs.cables.fetch(values);
+                inputs.bundles.fetch(values);
             }
-            Halt::unless_allowed(setting.set(values)?, on_warning)?;
+            ActivationError::unless_allowed(setting.set(values)?, on_warning)?;
             if let Some(slopes) = inputs.slopes.as_ref().filter(|slopes| !PLAIN && slopes.is_known()) {
-                Halt::unless_allowed(setting.set_slopes(host, due.time, values, slopes)?, on_warning)?;
+                ActivationError::unless_allowed(setting.set_slopes(host, due.time, values, slopes)?, on_warning)?;
             }
         }
         setting.ready(self, world, host, due);
@@ -663,27 +663,27 @@ impl Calls {
         self.computed = !getting.as_ref().is_err_and(|failure| failure.refused);
         host.returned_from_fmu();
         let mut getting = getting?;
-        Halt::unless_allowed(getting.outcome(), on_warning)?;
+        ActivationError::unless_allowed(getting.outcome(), on_warning)?;
         if !PLAIN {
             getting.ask(host, due)?;
         }
         let Calls { get, beside, has_read, .. } = self;
         let beside = if PLAIN { None } else { beside.as_deref_mut() };
         let stamp = if beside.as_ref().is_some_and(|own| own.delays) { getting.stamp(world, due) } else { None };
-        let now = Publishing { task, time: due.time, stamp, in_event: false };
-        let state = &world.tasks[task.0];
+        let now = Publishing { unit, time: due.time, stamp, in_event: false };
+        let state = &world.tasks[unit.0];
         let read_and_publish = || {
             for (values, outputs) in get {
                 if !PLAIN && !outputs.ticked.is_empty() && !state.has_one_ticked(&outputs.ticked) {
                     continue;
                 }
-                Halt::unless_allowed(getting.get(values)?, on_warning)?;
-                world.look_for_nan(host.fmu(), Some(task), values, || getting.valid_from(due));
+                ActivationError::unless_allowed(getting.get(values)?, on_warning)?;
+                world.look_for_nan(host.fmu(), Some(unit), values, || getting.valid_from(due));
                 if let Some(slopes) = outputs.slopes.as_mut().filter(|_| !PLAIN) {
-                    Halt::unless_allowed(getting.get_slopes(slopes)?, on_warning)?;
+                    ActivationError::unless_allowed(getting.get_slopes(slopes)?, on_warning)?;
                 }
                 match PLAIN {
-                    true => outputs.cables.publish(values),
+                    true => outputs.bundles.publish(values),
                     false => outputs.publish(world, host, now, values),
                 }
             }

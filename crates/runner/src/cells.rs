@@ -14,7 +14,7 @@ pub fn cell(connection: &ConnectionPlan) -> Latest {
 /// The versions of a delayed connection.
 pub fn versions(plan: &Plan, connection: &ConnectionPlan) -> Option<Versions> {
     let delay = connection.delay.as_ref()?;
-    let grid = |task: &UnitId| match plan.units[task.0].release {
+    let grid = |unit: &UnitId| match plan.units[unit.0].release {
         Release::Periodic { shift, interval } => Some((plan.start.after(shift), interval)),
         _ => None,
     };
@@ -28,11 +28,11 @@ pub fn versions(plan: &Plan, connection: &ConnectionPlan) -> Option<Versions> {
 
 /// Words that a value takes; where jumps are reported, the last one is the time of the last jump.
 pub fn words(connection: &ConnectionPlan) -> usize {
-    connection.elements * room(connection) + usize::from(connection.tells_jumps)
+    connection.elements * element_words(connection) + usize::from(connection.tells_jumps)
 }
 
 /// Words that an element takes.
-pub fn room(connection: &ConnectionPlan) -> usize {
+pub fn element_words(connection: &ConnectionPlan) -> usize {
     match connection.variable_type {
         VariableType::String | VariableType::Binary => bytes::words(connection.capacity),
         _ => 1 + orders(connection),

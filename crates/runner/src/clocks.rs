@@ -8,10 +8,10 @@
 //! | fixed, tunable, without it | asked for | asked for |
 //! | changing, countdown | asked for | |
 
-use super::halt::Halt;
+use super::activation_error::ActivationError;
 use super::intervals::{duration, known, period, told};
+use super::run_state::RunState;
 use super::thread_host::PartitionHost;
-use super::world::World;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_description::IntervalVariability;
 use vecud_fmi::{Failure, Function, Initialization, Instance, Interval, Qualifier};
@@ -34,15 +34,15 @@ impl From<Failure> for Refused {
 
 /// Sets the importer's intervals of the clocks of `fmu`, and asks the FMU for the others: `learned`, by task.
 pub fn initialise(
-    world: &World,
+    world: &RunState,
     fmu: FmuId,
     instance: &Instance<Initialization>,
     host: &PartitionHost,
     learned: &mut [Learned],
-) -> Result<(), Halt> {
-    for (index, task) in world.plan.units.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
-        let Some(partition) = task.partition() else { continue };
-        match clock(world, fmu, &task.release, partition, instance) {
+) -> Result<(), ActivationError> {
+    for (index, unit) in world.plan.units.iter().enumerate().filter(|(_, unit)| unit.fmu == fmu) {
+        let Some(partition) = unit.partition() else { continue };
+        match clock(world, fmu, &unit.release, partition, instance) {
             Ok(known) => learned[index] = known,
             Err(Refused::Call(failure)) => return Err(failure.into()),
             Err(Refused::Reading(function, reading)) => {
@@ -62,11 +62,11 @@ pub fn initialise(
 /// [`initialise`] for the input clocks of an FMU that makes steps, which tick between these. Returns the intervals by the clocks'
 /// places.
 pub fn between_steps(
-    world: &World,
+    world: &RunState,
     fmu: FmuId,
     instance: &Instance<Initialization>,
     host: &PartitionHost,
-) -> Result<Vec<Learned>, Halt> {
+) -> Result<Vec<Learned>, ActivationError> {
     let clocks = world.plan.fmus[fmu.0].output_clocks.iter();
     let learned = clocks.map(|own| match &own.input {
         None => Ok(Learned::Nothing),
@@ -78,14 +78,14 @@ pub fn between_steps(
             instance.fail();
             match world.instances[fmu.0].steps {
                 Some(task) => host.fail_reading(function, task, world.plan.start, reading),
-                None => Halt::Reading,
+                None => ActivationError::Reading,
             }
         }
     })
 }
 
 fn clock(
-    world: &World,
+    world: &RunState,
     fmu: FmuId,
     release: &Release,
     partition: &InputClockPlan,

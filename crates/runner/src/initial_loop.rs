@@ -4,8 +4,8 @@
 //! are read from there. A call that fails ends the search, also one that returns Discard.
 
 use super::refusal::Refusal;
+use super::run_state::RunState;
 use super::thread_host::PartitionHost;
-use super::world::World;
 use vecud_fmi::Function;
 use vecud_plan::{ClosingConnection, InitialLoop, InitialStep, UnitId};
 use vecud_record::unusable::Unusable;
@@ -14,7 +14,7 @@ use vecud_solver::master::{Circle, LoopError, Newton, TOLERANCE};
 /// Sets the inputs of a loop to values that come back. Without such the FMU of an input has failed that is named by its connection.
 /// `take` takes a step of the initialisation.
 pub fn solve(
-    world: &World,
+    world: &RunState,
     hosts: &[&'static PartitionHost],
     own: &InitialLoop,
     take: impl FnMut(&InitialStep) -> Result<(), Refusal>,
@@ -29,16 +29,16 @@ pub fn solve(
         Err(unsolved) => unsolved,
     };
     let ClosingConnection { connection, fmu, .. } = around.closing(unsolved.variable()?);
-    let task = world.plan.units.iter().position(|task| task.fmu == *fmu).map_or(UnitId(0), UnitId);
+    let unit = world.plan.units.iter().position(|unit| unit.fmu == *fmu).map_or(UnitId(0), UnitId);
     let reading = Unusable::Loop(connection.0 as u64);
-    let _halt_is_noted = hosts[fmu.0].fail_reading(Function::SetFloat64, task, world.plan.start, reading);
+    let _halt_is_noted = hosts[fmu.0].fail_reading(Function::SetFloat64, unit, world.plan.start, reading);
     Err(Refusal::Failed)
 }
 
 /// A loop as Newton's method sees it.
 struct Around<'a, F> {
     take: F,
-    world: &'a World,
+    world: &'a RunState,
     own: &'a InitialLoop,
 }
 

@@ -3,14 +3,14 @@
 //! One thread, in the plan's order: values travel between instances in Initialization Mode, so that inputs whose sources have initial
 //! values start with those.
 
-use super::halt::Halt;
+use super::activation_error::ActivationError;
 use super::intervals::told;
 use super::refusal::Refusal;
+use super::run_state::RunState;
 use super::thread_host::{PartitionHost, as_noted};
 use super::unit::{Ready, Unit};
 use super::values;
-use super::world::World;
-use super::{clocks, initial_loop, needed, shutdown, state, surroundings};
+use super::{clocks, initial_loop, required_functions, shutdown, state, surroundings};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -59,7 +59,7 @@ fn told_call(call: &ReturnedCall, arguments: String, name: &str) -> String {
 }
 
 /// The callbacks of an instance, from any thread: they write to the board and never wait.
-struct Ear {
+struct Callbacks {
     board: Board<'static>,
     fmu: FmuId,
     abi: Abi,
@@ -77,7 +77,7 @@ struct Ear {
     process: u32,
 }
 
-impl Ear {
+impl Callbacks {
     /// Has a line come to the log. Where nothing is in a hurry, waits for the supervisor to read; else the FMU's newest lines stay.
     fn keep(&self, status: u8, category: &[u8], message: &[u8]) {
         let (log, fmu, now) = (self.board.log(), self.fmu.0, monotonic_now());
@@ -101,7 +101,7 @@ impl Ear {
     }
 }
 
-impl InstanceHost for Ear {
+impl InstanceHost for Callbacks {
     fn log(&self, status: Status, category: Option<&[u8]>, message: &[u8]) {
         self.has_spoken.store(true, SeqCst);
         self.keep(status as u8, category.unwrap_or_default(), message);
@@ -150,7 +150,7 @@ impl InstanceHost for Ear {
 
 /// Loads the libraries of all instances, for as long as the process lives; they must have `more` functions than every FMU.
 /// Instances of one FMU share one.
-pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refusal> {
+pub fn load(world: &RunState, more: &[Function]) -> Result<Vec<Arc<Library>>, Refusal> {
     let mut libraries: Vec<((PathBuf, Interface), Arc<Library>)> = Vec::new();
     let mut of_instances = Vec::new();
     for (index, fmu) in world.plan.fmus.iter().enumerate() {
@@ -203,7 +203,7 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
                 library
             }
         };
-        let needed = needed::functions(&world.plan, FmuId(index));
+        let needed = required_functions::functions(&world.plan, FmuId(index));
         let mut missing = library.missing().to_vec();
         missing.retain(|function| needed.contains(function) || more.contains(function));
         if !missing.is_empty() {
@@ -247,7 +247,7 @@ impl Underway {
     }
 
     /// Ends all instances, wherever they are.
-    pub fn give_up(self, world: &World, hosts: &[&'static PartitionHost]) {
+    pub fn give_up(self, world: &RunState, hosts: &[&'static PartitionHost]) {
         let Underway { mut kept, mut instantiated, mut initializing, ready } = self;
         shutdown::give_up(world, ready, hosts, |index| {
             drop(kept.get_mut(index).map(Option::take));
@@ -260,7 +260,7 @@ impl Underway {
     /// saved one. Returns the clock intervals of the FMUs, by task.
     pub fn initialise(
         &mut self,
-        world: &'static World,
+        world: &'static RunState,
         libraries: &[Arc<Library>],
         hosts: &[&'static PartitionHost],
         resumed: Option<&Snapshot>,
@@ -324,7 +324,7 @@ impl Underway {
     }
 
     /// Takes a step of the plan's initialisation.
-    fn take(&mut self, world: &World, hosts: &[&'static PartitionHost], step: &InitialStep) -> Result<(), Refusal> {
+    fn take(&mut self, world: &RunState, hosts: &[&'static PartitionHost], step: &InitialStep) -> Result<(), Refusal> {
         let fmu = match step {
             InitialStep::Enter(fmu) | InitialStep::Set { fmu, .. } | InitialStep::Get { fmu, .. } => *fmu,
             InitialStep::GetInitialised { .. } => return Ok(()),
@@ -340,7 +340,13 @@ impl Underway {
     }
 
     /// A step of one FMU.
-    fn take_own(&mut self, world: &World, fmu: FmuId, host: &PartitionHost, step: &InitialStep) -> Result<(), Refusal> {
+    fn take_own(
+        &mut self,
+        world: &RunState,
+        fmu: FmuId,
+        host: &PartitionHost,
+        step: &InitialStep,
+    ) -> Result<(), Refusal> {
         let (before, within) = (&mut self.instantiated[fmu.0], &mut self.initializing[fmu.0]);
         match (step, &*before, &*within) {
             (InitialStep::Enter(_), ..) => {
@@ -364,7 +370,12 @@ impl Underway {
 }
 
 /// Checks that an FMU for Model Exchange has as many states and event indicators as its description: all buffers have that size.
-fn check_numbers(world: &World, fmu: FmuId, host: &PartitionHost, units: &mut [(UnitId, Unit)]) -> Result<(), Refusal> {
+fn check_numbers(
+    world: &RunState,
+    fmu: FmuId,
+    host: &PartitionHost,
+    units: &mut [(UnitId, Unit)],
+) -> Result<(), Refusal> {
     let plan = &world.plan.fmus[fmu.0];
     for (_, unit) in units {
         let said = checked(host, unit.numbers(), |_| unit.fail())?;
@@ -388,7 +399,11 @@ fn check_numbers(world: &World, fmu: FmuId, host: &PartitionHost, units: &mut [(
 
 /// Checks the result of a call. A warning that the rig treats as an error makes the instance fail: `fail` is called with the
 /// result.
-fn checked<T>(host: &PartitionHost, result: Result<T, impl Into<Halt>>, fail: impl FnOnce(&T)) -> Result<T, Refusal> {
+fn checked<T>(
+    host: &PartitionHost,
+    result: Result<T, impl Into<ActivationError>>,
+    fail: impl FnOnce(&T),
+) -> Result<T, Refusal> {
     host.returned_from_fmu();
     match result {
         Ok(value) if !host.has_failed() => Ok(value),
@@ -396,8 +411,8 @@ fn checked<T>(host: &PartitionHost, result: Result<T, impl Into<Halt>>, fail: im
             fail(&value);
             Err(Refusal::Failed)
         }
-        Err(halt) => {
-            halt.into().note(host);
+        Err(error) => {
+            error.into().note(host);
             Err(Refusal::Failed)
         }
     }
@@ -423,9 +438,9 @@ fn made_for(plan: &vecud_plan::FmuPlan) -> MadeFor {
     }
 }
 
-fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {
+fn instantiate(world: &RunState, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {
     let plan = &world.plan.fmus[fmu.0];
-    let ear = Arc::new(Ear {
+    let callbacks = Arc::new(Callbacks {
         board: world.board,
         fmu,
         abi: plan.abi,
@@ -439,9 +454,9 @@ fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Inst
     });
     let resources = plan.resources.as_deref();
     nix::errno::Errno::clear();
-    let spoken = ear.clone();
+    let spoken = callbacks.clone();
     let logs = plan.log.is_some();
-    library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, logs, ear).map_err(|failure| {
+    library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, logs, callbacks).map_err(|failure| {
         let mut missing = missing_file();
         if !logs && !spoken.has_spoken.load(SeqCst) {
             missing += "; it logged nothing, and was not asked to (--log, or log = true in its table of the rig)";
@@ -511,7 +526,7 @@ fn set_up(
 }
 
 /// Enters Initialization Mode.
-fn enter(world: &World, fmu: FmuId, instance: Instance<Instantiated>) -> Result<Instance<Initialization>, Failure> {
+fn enter(world: &RunState, fmu: FmuId, instance: Instance<Instantiated>) -> Result<Instance<Initialization>, Failure> {
     let plan = &world.plan.fmus[fmu.0];
     // Not the stop time of a run that may be taken up again: the FMU could refuse to go beyond it.
     let stop =
@@ -524,7 +539,7 @@ fn enter(world: &World, fmu: FmuId, instance: Instance<Instantiated>) -> Result<
 }
 
 /// Gives the recorded columns of an item the values that a batch has of it.
-fn record(world: &World, fmu: FmuId, item: &vecud_plan::BatchItem, batch: &Batch, number: usize) {
+fn record(world: &RunState, fmu: FmuId, item: &vecud_plan::BatchItem, batch: &Batch, number: usize) {
     for (element, signal) in batch.elements(number).zip(&item.signals) {
         let Some(capacity) = world.plan.column(*signal).capacity else {
             world.board.set_initial(*signal, [batch.word(element)]);
@@ -542,7 +557,7 @@ fn record(world: &World, fmu: FmuId, item: &vecud_plan::BatchItem, batch: &Batch
 
 /// Sets the inputs whose sources have computed values already, and records them.
 fn write(
-    world: &World,
+    world: &RunState,
     fmu: FmuId,
     instance: &Instance<impl Writable>,
     planned: &vecud_plan::BatchPlan,
@@ -562,7 +577,7 @@ fn write(
 
 /// Reads the outputs that connections and the recording need.
 fn read(
-    world: &World,
+    world: &RunState,
     fmu: FmuId,
     instance: &Instance<impl Readable>,
     planned: &vecud_plan::BatchPlan,

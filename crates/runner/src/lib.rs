@@ -9,29 +9,28 @@
 #![forbid(unsafe_code)]
 
 mod activation;
+mod activation_error;
 pub mod by_hand;
-mod cable_ends;
-mod cables;
 mod calls;
 mod cells;
 mod clocks;
 mod cooperative;
+mod core_occupancy;
 mod delays;
 pub mod exchange;
-mod halt;
 mod horizon;
 mod inbox;
 mod initial_loop;
 mod initialise;
+mod integration_buffers;
 mod intervals;
 mod job;
 mod leave;
 mod lines;
 mod measure;
-mod needed;
 mod not_a_number;
-mod occupied;
 mod pause;
+mod ports;
 mod printed;
 mod privileges;
 mod process;
@@ -41,16 +40,18 @@ mod receiver;
 mod reconfigure;
 mod refusal;
 mod requests;
+mod required_functions;
 mod resize;
-mod room;
+mod run_state;
 mod sequence;
 mod serial;
 mod shutdown;
-mod site;
+mod signal_bundles;
 mod slopes;
 mod state;
 mod stimuli;
 mod surroundings;
+mod task_telemetry;
 mod text;
 mod thread_host;
 mod threads;
@@ -60,7 +61,15 @@ mod virtual_time;
 mod visibility;
 mod wall_clock;
 mod watchdog;
-mod world;
+
+/// Former names, for the modules of commands, datagrams and stimuli.
+mod halt {
+    pub use super::activation_error::ActivationError as Halt;
+}
+/// Former names, for the modules of commands, datagrams and stimuli.
+mod world {
+    pub use super::run_state::{Ending, RunState as World};
+}
 
 pub use job::Job;
 pub use process::{FOLDER_FD, JOB_FD, SHARED_MEMORY_FD, STATE_FD, main};

@@ -6,8 +6,8 @@
 //! thread and of its first activation, not of each one.
 
 use super::calls::Meter;
+use super::run_state::RunState;
 use super::thread_host::PartitionHost;
-use super::world::World;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use vecud_base::time::{Instant, Nanos};
 use vecud_linux::cycles::ticks;
@@ -102,7 +102,7 @@ impl<'a> Stopwatch<'a> {
     /// The times of an activation after its last get, `total` after the first FMI call. No part is negative, and their sum is
     /// `total`.
     #[inline]
-    pub fn within(&self, world: &World, total: i64) -> Within {
+    pub fn within(&self, world: &RunState, total: i64) -> Within {
         let (ended, now) = (ticks(), self.read());
         let preempted = (now.executed - self.began.executed).clamp(0, total.max(0));
         let blocked = (now.blocked - self.began.blocked).clamp(0, total.max(0) - preempted);
@@ -204,7 +204,7 @@ impl Worst {
 
 /// The measurements that a partition thread keeps of its activations.
 pub struct Measure {
-    task: UnitId,
+    unit: UnitId,
     cells: CauseCells<'static>,
     worst: [Worst; WorstBy::Count as usize],
     last: Option<Last>,
@@ -236,16 +236,16 @@ struct Last {
 
 impl Measure {
     /// Begins to measure a task; to be called by its thread. `None`: nothing is measured.
-    pub fn of(world: &World, task: UnitId) -> Option<Measure> {
-        let cells = world.board.causes(task)?;
+    pub fn of(world: &RunState, unit: UnitId) -> Option<Measure> {
+        let cells = world.board.causes(unit)?;
         cells.set_counted(CounterReading::Begin, counted());
         let worst = [Worst::new(), Worst::new()];
-        Some(Measure { task, cells, worst, last: None, host: None, host_before: None, fresh: true })
+        Some(Measure { unit, cells, worst, last: None, host: None, host_before: None, fresh: true })
     }
 
     /// An activation has ended. Gives the host's own time of the one before it, if its thread has slept in between, ns.
     #[inline]
-    pub fn note(&mut self, world: &World, host: &PartitionHost, ended: EndedActivation) -> Option<i64> {
+    pub fn note(&mut self, world: &RunState, host: &PartitionHost, ended: EndedActivation) -> Option<i64> {
         let Within { blocked, set_get, ended: over, executed, .. } = ended.within;
         let before = ended.gate() + set_get;
         self.host = (ended.gate_waits == 0).then_some(Host { before, ended: over, executed });
@@ -273,18 +273,18 @@ impl Measure {
 
     /// The last activation belongs to a list of the worst.
     #[cold]
-    fn remember(&mut self, world: &World, by: WorstBy, key: i64) {
+    fn remember(&mut self, world: &RunState, by: WorstBy, key: i64) {
         if let Some(last) = &self.last {
-            let moment = last.moment(world, self.task, by);
+            let moment = last.moment(world, self.unit, by);
             self.cells.worst(by, self.worst[by as usize].put(key)).write(&moment);
         }
     }
 
     /// The thread goes to sleep.
     #[inline]
-    pub fn sleeps(&mut self, world: &World) {
+    pub fn sleeps(&mut self, world: &RunState) {
         if let Some(host) = self.host.take() {
-            let executed = &world.cores[world.tasks[self.task.0].core].executed;
+            let executed = &world.cores[world.tasks[self.unit.0].core].executed;
             let since = world.scale.nanos(ticks().wrapping_sub(host.ended)) as i64;
             let others = executed.load(Relaxed) - host.executed;
             self.host_before = Some(host.before + since - others);
@@ -300,9 +300,9 @@ impl Measure {
     /// Counts `releases` releases, from this one on, that found the activation before them still running; the first was seen
     /// `late` after its time.
     #[cold]
-    pub fn overran(&self, world: &World, release: Instant, period: Nanos, releases: u64, late: i64) {
+    pub fn overran(&self, world: &RunState, release: Instant, period: Nanos, releases: u64, late: i64) {
         if let Some(last) = &self.last {
-            let predecessor = last.moment(world, self.task, WorstBy::Response);
+            let predecessor = last.moment(world, self.unit, WorstBy::Response);
             self.cells.overran(&OverrunActivation { predecessor, period, release, releases, late });
         }
     }
@@ -328,9 +328,9 @@ fn counted() -> Counted {
 impl Last {
     /// The activation with the other partitions that ran: until its end, or only until its wake-up.
     #[cold]
-    fn moment(&self, world: &World, task: UnitId, by: WorstBy) -> NotableActivation {
+    fn moment(&self, world: &RunState, unit: UnitId, by: WorstBy) -> NotableActivation {
         let until = if by == WorstBy::Wakeup { self.ended.woken } else { self.ended.end };
-        let (others, more_others) = self.others(world, task, until);
+        let (others, more_others) = self.others(world, unit, until);
         NotableActivation {
             time: self.ended.time,
             release: self.ended.release,
@@ -346,13 +346,13 @@ impl Last {
     }
 
     /// The other clocks of the core that were at work between the release and `until`. Of each its last activation counts.
-    fn others(&self, world: &World, task: UnitId, until: i64) -> ([Option<Other>; OTHERS], u32) {
+    fn others(&self, world: &RunState, unit: UnitId, until: i64) -> ([Option<Other>; OTHERS], u32) {
         let EndedActivation { release, woken, start, gate_waits, .. } = self.ended;
         // From then on this one had the core.
         let gone_on = if gate_waits > 0 { start } else { woken };
         let (mut others, mut more) = ([None; OTHERS], 0);
-        let core = &world.cores[world.tasks[task.0].core];
-        for other in core.tasks.iter().filter(|other| **other != task).take(LOOKED_AT) {
+        let core = &world.cores[world.tasks[unit.0].core];
+        for other in core.tasks.iter().filter(|other| **other != unit).take(LOOKED_AT) {
             let cells = world.board.task(*other);
             let at = |word| cells.get(word) as i64;
             let (started, finished) = (at(TaskWord::StartedAt), at(TaskWord::FinishedAt));

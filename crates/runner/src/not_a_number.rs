@@ -2,13 +2,13 @@
 //! where the rig asks for that. The values are recorded and published unchanged. Initialization Mode is left out: many FMUs have
 //! no values before their first step.
 
-use super::world::{Ending, World};
+use super::run_state::{Ending, RunState};
 use vecud_base::time::Instant;
 use vecud_fmi::Batch;
 use vecud_plan::{FmuId, OnNan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 
-impl World {
+impl RunState {
     /// `task` has read values of `fmu` that are valid at `time`: each variable among them that is no number is noted.
     #[inline]
     pub fn look_for_nan(&self, fmu: FmuId, task: Option<UnitId>, values: &Batch, time: impl FnOnce() -> Instant) {

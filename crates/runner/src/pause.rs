@@ -5,7 +5,7 @@
 //! at that instant, later by a time after which starts fall on their grid again. In virtual time the run just waits between two
 //! instants.
 
-use super::world::{Ending, World};
+use super::run_state::{Ending, RunState};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use vecud_base::time::Nanos;
@@ -21,17 +21,17 @@ const NOTICE: i64 = 10_000_000;
 const LOOK: Duration = Duration::from_millis(1);
 
 /// Whether a pause is requested.
-pub fn is_wanted(world: &World) -> bool {
+pub fn is_wanted(world: &RunState) -> bool {
     world.board.global(Global::PauseRequest).load(SeqCst) != 0
 }
 
-fn tell(world: &World, pause: Pause) {
+fn tell(world: &RunState, pause: Pause) {
     world.board.global(Global::Pause).store(pause as u64, SeqCst);
 }
 
 /// Pausing in real time, for the one thread that looks after the run.
 pub struct Pausing<'a> {
-    world: &'a World,
+    world: &'a RunState,
     /// Starts fall on whole multiples of this, ns.
     grid: i64,
     state: State,
@@ -49,7 +49,7 @@ enum State {
 
 impl<'a> Pausing<'a> {
     /// A run that goes on; its starts fall on whole multiples of `grid`, ns.
-    pub fn of(world: &'a World, grid: i64) -> Pausing<'a> {
+    pub fn of(world: &'a RunState, grid: i64) -> Pausing<'a> {
         Pausing { world, grid, state: State::GoesOn }
     }
 
@@ -119,7 +119,7 @@ impl<'a> Pausing<'a> {
 
 /// Waits in virtual time, between two activations, until the run goes on or ends. `look` is called again and again meanwhile.
 #[cold]
-pub fn wait(world: &World, mut look: impl FnMut()) {
+pub fn wait(world: &RunState, mut look: impl FnMut()) {
     tell(world, Pause::Paused);
     let stop_request = world.board.global(Global::StopRequest);
     while is_wanted(world) && stop_request.load(SeqCst) == 0 && world.ending() != Ending::Discard {

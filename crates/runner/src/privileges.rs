@@ -35,7 +35,7 @@ pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
         }
         None => true,
     };
-    let cpus: BTreeSet<usize> = plan.units.iter().map(|task| task.cpu).collect();
+    let cpus: BTreeSet<usize> = plan.units.iter().map(|unit| unit.cpu).collect();
     let unpinned = cpus.into_iter().find_map(|cpu| affinity::probe_pin(cpu).err());
     let pinned = unpinned.is_none();
     if let Some(error) = unpinned {
@@ -100,7 +100,7 @@ fn limited(plan: &Plan) -> Option<String> {
     if asked == band {
         return None;
     }
-    let used = plan.units.iter().map(|task| task.fifo.get());
+    let used = plan.units.iter().map(|unit| unit.fifo.get());
     let (low, high) = (used.clone().min()?, used.max()?);
     let refused = scheduling::probe_fifo(asked.1.get()).err();
     let (cause, fix) = refused.map_or_else(Default::default, |error| {

@@ -3,10 +3,10 @@
 //! In real time on a thread of its own, which waits for partitions and allocates as it likes; in virtual time between two
 //! activations.
 
-use super::halt::Halt;
+use super::activation_error::ActivationError;
 use super::inbox::failed;
+use super::run_state::{Ending, RunState};
 use super::thread_host::{Dispatch, PartitionHost};
-use super::world::{Ending, World};
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub struct Reconfigurable {
 
 impl Reconfigurable {
     /// This instance, by `calls`.
-    pub fn new(world: &World, fmu: FmuId, calls: Reconfiguration) -> Reconfigurable {
+    pub fn new(world: &RunState, fmu: FmuId, calls: Reconfiguration) -> Reconfigurable {
         let steps = world.instances[fmu.0].steps;
         let called_by = steps.map_or(fmu, |unit| world.plan.units[world.plan.task_of(unit).first().0].fmu);
         Reconfigurable { fmu, called_by, steps, calls }
@@ -49,14 +49,14 @@ impl Reconfigurable {
     }
 
     /// The command that is due at `now`, if there is one.
-    fn due(&self, world: &World, now: Instant) -> Option<(Ring<'static>, ReceivedCommand<'static>)> {
+    fn due(&self, world: &RunState, now: Instant) -> Option<(Ring<'static>, ReceivedCommand<'static>)> {
         let ring = world.board.structure(self.fmu)?;
         let command = ReceivedCommand::new(ring.next()?);
         command.at().is_none_or(|at| at <= now).then_some((ring, command))
     }
 
     /// Carries out the commands that are due at `now`, on behalf of `host`. `time` returns the time once the instance is at rest.
-    pub fn apply(&self, world: &World, host: &'static PartitionHost, now: Instant, time: impl Fn() -> Instant) {
+    pub fn apply(&self, world: &RunState, host: &'static PartitionHost, now: Instant, time: impl Fn() -> Instant) {
         while let Some((ring, command)) = self.due(world, now) {
             let host = host.of(self.fmu);
             let applied = world.at_rest(self.called_by, || {
@@ -75,7 +75,7 @@ impl Reconfigurable {
 
     fn carry_out(
         &self,
-        world: &World,
+        world: &RunState,
         host: &'static PartitionHost,
         ring: Ring,
         command: ReceivedCommand,
@@ -96,7 +96,9 @@ impl Reconfigurable {
         });
         let result = self.calls.set(sets);
         host.returned_from_fmu();
-        let result = result.map_err(Halt::from).and_then(|outcome| Halt::unless_allowed(outcome, plan.on_warning));
+        let result = result
+            .map_err(ActivationError::from)
+            .and_then(|outcome| ActivationError::unless_allowed(outcome, plan.on_warning));
         let result = result.and_then(|()| {
             self.resize(world, &items);
             self.follow_equations(world, host, time)
@@ -104,17 +106,17 @@ impl Reconfigurable {
         set_thread_host(served_before);
         let verdict = match &result {
             Ok(()) => CommandOutcome::Applied,
-            Err(halt) => {
+            Err(error) => {
                 self.calls.fail();
-                halt.note(host);
-                failed(halt)
+                error.note(host);
+                failed(error)
             }
         };
         ring.finish(CommandReply { verdict, time });
     }
 
     /// Makes buffers for the present numbers of states and event indicators of an FMU for Model Exchange, by its description.
-    fn follow_equations(&self, world: &World, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
+    fn follow_equations(&self, world: &RunState, host: &PartitionHost, time: Instant) -> Result<(), ActivationError> {
         let Some(task) = self.steps.filter(|_| world.plan.fmus[self.fmu.0].model_exchange().is_some()) else {
             return Ok(());
         };
@@ -131,11 +133,11 @@ impl Reconfigurable {
             return Err(host.fail_reading(function, task, time, reading));
         }
         let first = world.plan.task_of(task).first();
-        world.instances[self.called_by.0].room.make(&world.plan, first, |fmu| world.described_now(fmu));
+        world.instances[self.called_by.0].buffer_swap.make(&world.plan, first, |fmu| world.described_now(fmu));
         Ok(())
     }
 
-    fn resize(&self, world: &World, items: &[(&ControlVariable, Values)]) {
+    fn resize(&self, world: &RunState, items: &[(&ControlVariable, Values)]) {
         let instance = &world.instances[self.fmu.0];
         for (variable, values) in items {
             if let (ControlKind::Structural { size: Some(size) }, Values::UInt64(values)) = (variable.kind, values) {
@@ -166,7 +168,7 @@ pub struct Reconfigurer(JoinHandle<()>);
 impl Reconfigurer {
     /// Starts the thread, if anything can be reconfigured.
     pub fn start(
-        world: &'static World,
+        world: &'static RunState,
         instances: Vec<Reconfigurable>,
         say: &dyn Fn(u8, &str),
     ) -> Option<Reconfigurer> {
@@ -193,8 +195,8 @@ impl Reconfigurer {
     }
 }
 
-fn serve(world: &'static World, instances: &[Reconfigurable]) {
-    let own: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
+fn serve(world: &'static RunState, instances: &[Reconfigurable]) {
+    let own: Vec<usize> = world.plan.units.iter().map(|unit| unit.cpu).collect();
     let _partitions_go_first = affinity::keep_off(&own);
     let hosts: Vec<&'static PartitionHost> = instances
         .iter()

@@ -10,7 +10,7 @@
 //! when a run is complete, never beyond the simulation time of its look, nor beyond that at which the run is held: no tick comes
 //! too late. In virtual time a tick has the time of the next instant.
 
-use super::world::World;
+use super::run_state::RunState;
 use crate::exchange::TickStamp;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
@@ -28,13 +28,13 @@ pub struct Requests {
 
 impl Requests {
     /// The requests for clocks of the plan; `None`: there is none that ticks on request.
-    pub fn of(world: &World) -> Option<Requests> {
+    pub fn of(world: &RunState) -> Option<Requests> {
         let ring = world.board.requests()?;
         Some(Requests { ring, last: world.plan.requests.iter().map(|_| Nanos(i64::MIN)).collect() })
     }
 
     /// Hands waiting requests on, in real time. Holds of the run are the caller's, so none begins or ends meanwhile.
-    pub fn hand_on(&mut self, world: &World) {
+    pub fn hand_on(&mut self, world: &RunState) {
         let held_at = Nanos(world.held_at());
         let taken = if held_at.0 == i64::MAX { CommandOutcome::Applied } else { CommandOutcome::Held };
         while let Some(record) = self.ring.next() {
@@ -47,10 +47,10 @@ impl Requests {
             };
             let time = self.last.get(number).map_or(found, |last| found.max(last.plus(Nanos(1))));
             let stamp = TickStamp { time: Instant::from_nanos(time), dispatched: now, root: None };
-            let verdict = self.tick(world, number, stamp, taken, |task| {
-                let queued = world.tick(task, stamp);
+            let verdict = self.tick(world, number, stamp, taken, |unit| {
+                let queued = world.tick(unit, stamp);
                 if queued {
-                    world.tasks[task.0].wake.wake_marked();
+                    world.tasks[unit.0].wake.wake_marked();
                 }
                 queued
             });
@@ -60,7 +60,7 @@ impl Requests {
 
     /// Hands waiting requests on, in virtual time, where `agenda` has the next instant; they wait until there is one. `taken`:
     /// the reply to a tick that is taken.
-    pub fn hand_to(&mut self, world: &World, agenda: &mut Agenda, taken: CommandOutcome) {
+    pub fn hand_to(&mut self, world: &RunState, agenda: &mut Agenda, taken: CommandOutcome) {
         while let Some(record) = self.ring.next() {
             let Some(time) = agenda.peek() else { return };
             let stamp = TickStamp { time, dispatched: world.wall(time), root: None };
@@ -78,25 +78,25 @@ impl Requests {
     /// by `taken`.
     fn tick(
         &mut self,
-        world: &World,
+        world: &RunState,
         number: usize,
         stamp: TickStamp,
         taken: CommandOutcome,
         queue: impl FnOnce(UnitId) -> bool,
     ) -> CommandOutcome {
         // FMU code can write anywhere, also here.
-        let Some(RequestedClock { task, clock, .. }) = world.plan.requests.get(number) else {
+        let Some(RequestedClock { task: unit, clock, .. }) = world.plan.requests.get(number) else {
             return CommandOutcome::Refused;
         };
         if world.plan.stop.is_some_and(|stop| stamp.time >= stop) {
             match clock {
-                None => world.board.task(*task).count_shared(TaskWord::Discarded, 1),
-                Some(_) => world.discard_ticks(*task, 1),
+                None => world.board.task(*unit).count_shared(TaskWord::Discarded, 1),
+                Some(_) => world.discard_ticks(*unit, 1),
             }
             return CommandOutcome::Refused;
         }
         let is_taken = match clock {
-            None => queue(*task),
+            None => queue(*unit),
             // The next communication point looks for it.
             Some(clock) => world.tick_between_steps(*clock, stamp),
         };
@@ -104,7 +104,7 @@ impl Requests {
             self.last[number] = stamp.time.nanos();
             return taken;
         }
-        match world.instances[world.plan.units[task.0].fmu.0].failed.load(SeqCst) {
+        match world.instances[world.plan.units[unit.0].fmu.0].failed.load(SeqCst) {
             true => CommandOutcome::Refused,
             false => CommandOutcome::Full,
         }

@@ -3,7 +3,7 @@
 //! Buffers and columns are those of the planned size, which is the largest. A smaller array has its elements elsewhere in
 //! row-major order, but in the same columns: `a[2,1]` stays `a[2,1]`. Columns without an element stay empty.
 
-use super::world::World;
+use super::run_state::RunState;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_plan::{FmuId, Length, Plan, UnitPlan, control};
 
@@ -49,7 +49,7 @@ impl Resizable {
     /// Follows changes of sizes; `resize` gives a batch another number of elements. Called inside the gate, where sizes do not
     /// change. Allocates nothing.
     #[inline]
-    pub fn follow(&mut self, world: &World, fmu: FmuId, resize: impl FnMut(usize, usize)) {
+    pub fn follow(&mut self, world: &RunState, fmu: FmuId, resize: impl FnMut(usize, usize)) {
         let resized = world.instances[fmu.0].resized.load(Relaxed);
         if resized != self.seen {
             self.seen = resized;
@@ -58,7 +58,7 @@ impl Resizable {
     }
 
     #[cold]
-    fn change(&mut self, world: &World, fmu: FmuId, mut resize: impl FnMut(usize, usize)) {
+    fn change(&mut self, world: &RunState, fmu: FmuId, mut resize: impl FnMut(usize, usize)) {
         let sizes = &world.plan.fmus[fmu.0].sizes;
         for array in &mut self.arrays {
             let now = |size: usize| world.instances[fmu.0].sizes[size].load(Relaxed);

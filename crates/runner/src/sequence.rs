@@ -12,9 +12,9 @@ use super::job::Job;
 use super::privileges::{self, Granted};
 use super::reconfigure::Reconfigurable;
 use super::refusal::Refusal;
+use super::run_state::{Ending, RunState};
 use super::thread_host::{Dispatch, PartitionHost};
 use super::unit::{Ready, Unit};
-use super::world::{Ending, World};
 use super::{shutdown, state, stimuli, surroundings, threads, virtual_time};
 use std::cell::RefCell;
 use std::fs::File;
@@ -58,7 +58,7 @@ pub struct Sequence<'a> {
 
 /// A run that came to its end. Its instances are whole again.
 struct Run {
-    world: &'static World,
+    world: &'static RunState,
     hosts: Vec<&'static PartitionHost>,
     instances: Vec<Option<Instance<Running>>>,
     /// All threads could be started.
@@ -72,7 +72,7 @@ impl Run {
 }
 
 /// 1 when an instance has failed so far, or threads could not be started.
-fn code(world: &World, ran: bool) -> i32 {
+fn code(world: &RunState, ran: bool) -> i32 {
     let failed = world.instances.iter().any(|instance| instance.failed.load(SeqCst));
     i32::from(failed || !ran)
 }
@@ -86,7 +86,7 @@ impl Sequence<'_> {
         let mut foreign_calls = 0;
         for number in 1.. {
             self.job.vary(number);
-            let world = match World::new(&self.job, self.board, self.granted, self.scale) {
+            let world = match RunState::new(&self.job, self.board, self.granted, self.scale) {
                 Ok(world) => &*Box::leak(Box::new(world)),
                 Err(message) => return self.refuse(Refusal::Invalid(message)),
             };
@@ -159,7 +159,7 @@ impl Sequence<'_> {
     /// One run, from instances that were kept or from new ones. `Err`: there is none; the exit code.
     fn once(
         &mut self,
-        world: &'static World,
+        world: &'static RunState,
         libraries: &[Arc<Library>],
         kept: Vec<Instance<Terminated>>,
     ) -> Result<Run, i32> {
@@ -315,7 +315,7 @@ impl Sequence<'_> {
 }
 
 fn run_side_by_side(
-    world: &'static World,
+    world: &'static RunState,
     activations: Vec<Activation>,
     timelines: Vec<Timeline>,
 ) -> Result<(Vec<Activation>, Vec<Timeline>), String> {
@@ -327,7 +327,7 @@ fn run_side_by_side(
 }
 
 fn run_virtual(
-    world: &'static World,
+    world: &'static RunState,
     mut activations: Vec<Activation>,
     hosts: &[&'static PartitionHost],
     timelines: Vec<Timeline>,

@@ -1,10 +1,10 @@
 //! The end of the instances (semantics S13, S14): Terminate and Free where they are allowed, or the preparation of a further run.
 
 use super::activation::Activation;
+use super::run_state::RunState;
 use super::surroundings;
 use super::thread_host::PartitionHost;
 use super::unit::{self, Ready, Unit};
-use super::world::World;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_fmi::{Failure, Health, Instance, InstanceControl, Outcome, Running, Terminated, set_thread_host};
 use vecud_record::board::FmuWord;
@@ -13,14 +13,14 @@ use vecud_record::findings::When;
 /// Puts the instances together again, in rig order. All partition threads have returned; an instance that lacks one,
 /// since its thread could not be started, is abandoned and missing from the list.
 pub fn join(
-    world: &World,
+    world: &RunState,
     controls: Vec<InstanceControl>,
     activations: Vec<Activation>,
 ) -> Vec<Option<Instance<Running>>> {
     let mut units: Vec<Vec<Unit>> = controls.iter().map(|_| Vec::new()).collect();
     // Not by their place in the list: a thread that could not be started is missing from it.
-    for (task, unit) in activations.into_iter().flat_map(Activation::into_units) {
-        units[world.plan.units[task.0].fmu.0].push(unit);
+    for (id, unit) in activations.into_iter().flat_map(Activation::into_units) {
+        units[world.plan.units[id.0].fmu.0].push(unit);
     }
     let joined = controls.into_iter().zip(units).enumerate().map(|(index, (control, own))| {
         let whole = unit::join(control, own);
@@ -33,7 +33,7 @@ pub fn join(
 }
 
 /// Ends all instances, in the reverse order of their making.
-pub fn end_instances(world: &World, instances: Vec<Option<Instance<Running>>>, hosts: &[&'static PartitionHost]) {
+pub fn end_instances(world: &RunState, instances: Vec<Option<Instance<Running>>>, hosts: &[&'static PartitionHost]) {
     for (index, instance) in instances.into_iter().enumerate().rev() {
         let Some(instance) = instance else { continue };
         set_thread_host(Some(hosts[index]));
@@ -45,7 +45,7 @@ pub fn end_instances(world: &World, instances: Vec<Option<Instance<Running>>>, h
 
 /// Ends the run of all instances, in the reverse order of their making, and keeps them.
 pub fn terminate(
-    world: &World,
+    world: &RunState,
     instances: Vec<Instance<Running>>,
     hosts: &[&'static PartitionHost],
 ) -> Vec<Instance<Terminated>> {
@@ -73,7 +73,7 @@ pub fn free(instances: Vec<Instance<Terminated>>, hosts: &[&'static PartitionHos
 
 /// Ends instances that do not come to their start, in the reverse order of their instantiation, each under its own host. The
 /// first ones are ready, and end like others after a run; `drop` drops an instance that is not.
-pub fn give_up(world: &World, mut ready: Vec<Ready>, hosts: &[&'static PartitionHost], mut drop: impl FnMut(usize)) {
+pub fn give_up(world: &RunState, mut ready: Vec<Ready>, hosts: &[&'static PartitionHost], mut drop: impl FnMut(usize)) {
     for (index, host) in hosts.iter().enumerate().rev() {
         set_thread_host(Some(*host));
         drop(index);
@@ -89,7 +89,7 @@ pub fn give_up(world: &World, mut ready: Vec<Ready>, hosts: &[&'static Partition
     set_thread_host(None);
 }
 
-fn note_end(world: &World, host: &PartitionHost, before: Health, result: Result<Outcome, Failure>) {
+fn note_end(world: &RunState, host: &PartitionHost, before: Health, result: Result<Outcome, Failure>) {
     if let Err(failure) = &result {
         host.fail(failure);
     }

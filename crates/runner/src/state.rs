@@ -3,9 +3,9 @@
 //! Both happen on the main thread while no partition exists: states are taken of whole instances, before
 //! Terminate, and set right after Initialization Mode.
 
+use super::run_state::{InstanceState, RunState};
 use super::stimuli;
 use super::thread_host::PartitionHost;
-use super::world::{InstanceState, World};
 use crate::exchange::Versions;
 use std::fs::File;
 use std::io::Write;
@@ -37,7 +37,7 @@ pub fn restore(instance: Instance<Running>, bytes: &[u8]) -> Result<Instance<Run
 }
 
 /// The sizes that arrays had.
-pub fn restore_sizes(world: &World, snapshot: &Snapshot) {
+pub fn restore_sizes(world: &RunState, snapshot: &Snapshot) {
     for (instance, sizes) in world.instances.iter().zip(&snapshot.sizes) {
         instance.sizes.iter().zip(sizes).for_each(|(size, value)| size.store(*value, SeqCst));
         instance.resized.fetch_add(1, SeqCst);
@@ -45,7 +45,7 @@ pub fn restore_sizes(world: &World, snapshot: &Snapshot) {
 }
 
 /// The values that connections and recorded columns had.
-pub fn restore_values(world: &World, snapshot: &Snapshot) {
+pub fn restore_values(world: &RunState, snapshot: &Snapshot) {
     for (cell, value) in world.cells.iter().zip(&snapshot.connections) {
         if let Some(words) = value {
             cell.write(|i| words.get(i).copied().unwrap_or(0));
@@ -67,22 +67,22 @@ pub fn restore_values(world: &World, snapshot: &Snapshot) {
 }
 
 /// The timelines of all tasks: from the start, by the FMUs' clock intervals, or from the saved state of a run.
-pub fn timelines(world: &World, learned: &[Learned], resumed: Option<&Snapshot>) -> Result<Vec<Timeline>, String> {
+pub fn timelines(world: &RunState, learned: &[Learned], resumed: Option<&Snapshot>) -> Result<Vec<Timeline>, String> {
     let plan = &world.plan;
     // A run that is taken up again makes the rest of the last step.
-    let until = |task| if world.saves { plan.stop } else { plan.released_until(task) };
+    let until = |unit| if world.saves { plan.stop } else { plan.released_until(unit) };
     let roots = vecud_plan::roots(&plan.units);
     let all: Result<Vec<Timeline>, String> = (plan.tasks.iter().enumerate())
         .map(|(index, task)| {
-            let (unit, task) = (task.first(), &plan.units[task.first().0]);
+            let (id, unit) = (task.first(), &plan.units[task.first().0]);
             let Some(snapshot) = resumed else {
-                let mut timeline = Timeline::new(&task.release, plan.start, until(task));
-                timeline.learn(learned[unit.0], plan.start, world.initial_root(&roots, unit));
+                let mut timeline = Timeline::new(&unit.release, plan.start, until(unit));
+                timeline.learn(learned[id.0], plan.start, world.initial_root(&roots, id));
                 return Ok(timeline);
             };
             let left = snapshot.timelines.get(index).cloned().ok_or("is not in the state");
-            left.and_then(|left| left.resume(&task.release, until(task)))
-                .map_err(|why| format!("{} {why}", plan.told_name(task)))
+            left.and_then(|left| left.resume(&unit.release, until(unit)))
+                .map_err(|why| format!("{} {why}", plan.told_name(unit)))
         })
         .collect();
     let keeping = |timeline: Timeline| if world.saves { timeline.keeping() } else { timeline };
@@ -92,7 +92,7 @@ pub fn timelines(world: &World, learned: &[Learned], resumed: Option<&Snapshot>)
 /// Saves the state of the run: all partitions have returned, and `timelines` have everything that waits. `early`: before the stop
 /// time. Failures go to the board.
 pub fn save(
-    world: &World,
+    world: &RunState,
     instances: &[&Instance<Running>],
     hosts: &[&'static PartitionHost],
     timelines: &[Timeline],
@@ -147,7 +147,7 @@ pub fn save(
 
 /// Saves the state of the FMU for which that is requested, and nothing else. Failures go to the board.
 pub fn hand_back(
-    world: &World,
+    world: &RunState,
     instances: &[Option<Instance<Running>>],
     hosts: &[&'static PartitionHost],
     file: &mut File,
@@ -171,7 +171,7 @@ pub fn hand_back(
 
 /// Gets the state of each FMU for which that is requested and sets it again, serialised where the FMU can. Failures go to the
 /// board; an instance that does not take its state back has come to its end.
-pub fn try_out(world: &World, instances: &mut [Option<Instance<Running>>], hosts: &[&'static PartitionHost]) {
+pub fn try_out(world: &RunState, instances: &mut [Option<Instance<Running>>], hosts: &[&'static PartitionHost]) {
     for (index, plan) in world.plan.fmus.iter().enumerate().filter(|(_, plan)| plan.tries_state) {
         let Some(instance) = instances[index].take() else { continue };
         set_thread_host(Some(hosts[index]));
@@ -209,17 +209,17 @@ fn serialized(instance: &Instance<Running>) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-fn connections(world: &World) -> Vec<Option<Vec<u64>>> {
+fn connections(world: &RunState) -> Vec<Option<Vec<u64>>> {
     let value = |(connection, cell): (usize, &crate::exchange::Latest)| {
         let mut all = Vec::new();
         let version = cell.read_with(|words| all = words.several(0..words.len()).collect());
-        world.cables.value(&world.plan, ConnectionId(connection)).or_else(|| (version > 0).then_some(all))
+        world.bundles.value(&world.plan, ConnectionId(connection)).or_else(|| (version > 0).then_some(all))
     };
     world.cells.iter().enumerate().map(value).collect()
 }
 
 /// The sizes of each instance; empty for one that has those of its plan.
-fn sizes(world: &World) -> Vec<Vec<u64>> {
+fn sizes(world: &RunState) -> Vec<Vec<u64>> {
     let all = world.instances.iter().zip(&world.plan.fmus).map(|(instance, plan)| {
         let now: Vec<u64> = instance.sizes.iter().map(|size| size.load(SeqCst)).collect();
         let changed = now.iter().zip(&plan.sizes).any(|(now, size)| *now != size.start);
@@ -229,7 +229,7 @@ fn sizes(world: &World) -> Vec<Vec<u64>> {
 }
 
 /// The time before which everything is done: not after anything that waits.
-fn reached(world: &World, timelines: &[Timeline], early: bool) -> Instant {
+fn reached(world: &RunState, timelines: &[Timeline], early: bool) -> Instant {
     let reached = Nanos(world.board.global(Global::Reached).load(SeqCst) as i64);
     let reached = Instant::from_nanos(world.plan.start.nanos().plus(reached)).max(world.begin);
     let end = world.plan.stop.filter(|_| !early).unwrap_or(reached);
@@ -239,7 +239,7 @@ fn reached(world: &World, timelines: &[Timeline], early: bool) -> Instant {
 }
 
 /// Discards and counts the activations that wait at the end of the run, and releases up to there that have not begun.
-pub fn discard(world: &World, timelines: &mut [Timeline]) {
+pub fn discard(world: &RunState, timelines: &mut [Timeline]) {
     let now = world.time_since_start(world.board.global(Global::Reached).load(SeqCst));
     for (timeline, task) in timelines.iter_mut().zip(&world.plan.tasks) {
         world.board.task(task.first()).count_shared(TaskWord::Discarded, timeline.discard(now));
@@ -250,7 +250,7 @@ pub fn discard(world: &World, timelines: &mut [Timeline]) {
 
 /// The end of a run in real time, after its threads have counted the releases up to where each saw the end. Returns the last of
 /// these instants, the end of the run, in ns since the start of the simulation.
-pub fn end_together(world: &World, timelines: &mut [Timeline]) -> u64 {
+pub fn end_together(world: &RunState, timelines: &mut [Timeline]) -> u64 {
     let asked = world.until(Nanos(world.now()));
     let end = timelines.iter().filter_map(Timeline::last).fold(asked, Instant::max);
     leave_out(world, timelines, end);
@@ -258,7 +258,7 @@ pub fn end_together(world: &World, timelines: &mut [Timeline]) -> u64 {
 }
 
 /// Counts the releases up to `until` that have not begun. An instance that has failed has no further releases.
-fn leave_out(world: &World, timelines: &mut [Timeline], until: Instant) {
+fn leave_out(world: &RunState, timelines: &mut [Timeline], until: Instant) {
     for (timeline, unit) in timelines.iter_mut().zip(world.plan.tasks.iter().map(TaskPlan::first)) {
         if !world.instances[world.plan.units[unit.0].fmu.0].failed.load(SeqCst) {
             let released = std::iter::from_fn(|| timeline.leave_out(until)).count();

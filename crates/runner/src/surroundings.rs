@@ -4,7 +4,7 @@
 //! functions that can change something; in real time from outside, on no thread of a partition, once a change has lasted for some
 //! 200 ms. Where several FMUs can have made it, the finding names all of them.
 
-use super::world::World;
+use super::run_state::RunState;
 use vecud_linux::surroundings::{self, Surrounding};
 use vecud_plan::{FmuId, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence, When};
@@ -17,26 +17,26 @@ const UNEVEN: u64 = 7_000_000;
 const LASTS: u32 = 10;
 
 /// The calling thread has come back from code of this FMU.
-pub fn look(world: &World, fmu: FmuId, when: When) {
+pub fn look(world: &RunState, fmu: FmuId, when: When) {
     surroundings::restore(|what| note(world, fmu, what, when));
 }
 
 /// The calling thread has come back from an activation of this unit's task.
 #[cold]
 #[inline(never)]
-pub fn look_after(world: &World, unit: UnitId) {
+pub fn look_after(world: &RunState, unit: UnitId) {
     surroundings::restore(|what| {
         note_all(world, &suspects(world, unit).collect::<Vec<_>>(), what);
     });
 }
 
 /// Whether activations of this unit's task can change anything.
-pub fn is_suspect(world: &World, unit: UnitId) -> bool {
+pub fn is_suspect(world: &RunState, unit: UnitId) -> bool {
     suspects(world, unit).next().is_some()
 }
 
 /// The FMUs of a unit's task that can change something.
-fn suspects(world: &World, unit: UnitId) -> impl Iterator<Item = FmuId> {
+fn suspects(world: &RunState, unit: UnitId) -> impl Iterator<Item = FmuId> {
     let own = world.plan.task_of(unit).units().iter().map(|unit| world.plan.units[unit.0].fmu);
     own.filter(|fmu| world.plan.fmus[fmu.0].changes_process)
 }
@@ -57,7 +57,7 @@ impl OutsideLook {
     }
 
     /// Looks, if it is time; `now`: ns.
-    pub fn look(&mut self, world: &World, now: i64) {
+    pub fn look(&mut self, world: &RunState, now: i64) {
         if now < self.next {
             return;
         }
@@ -75,19 +75,19 @@ impl OutsideLook {
 }
 
 /// The run is over: no FMU code runs on any other thread.
-pub fn look_at_the_end(world: &World) {
+pub fn look_at_the_end(world: &RunState) {
     surroundings::restore(|what| note_all(world, &all(world), what));
 }
 
 /// All FMUs that can change something; where none is suspected, all.
-fn all(world: &World) -> Vec<FmuId> {
+fn all(world: &RunState) -> Vec<FmuId> {
     let all: Vec<FmuId> = (0..world.plan.fmus.len()).map(FmuId).collect();
     let can: Vec<FmuId> = all.iter().copied().filter(|fmu| world.plan.fmus[fmu.0].changes_process).collect();
     if can.is_empty() { all } else { can }
 }
 
 /// One of these has changed something.
-fn note_all(world: &World, fmus: &[FmuId], what: Surrounding) {
+fn note_all(world: &RunState, fmus: &[FmuId], what: Surrounding) {
     let when = if fmus.len() == 1 { When::Running } else { When::Unclear };
     fmus.iter().for_each(|fmu| note(world, *fmu, what, when));
 }
@@ -103,6 +103,6 @@ pub fn finding(what: Surrounding) -> FindingKind {
     }
 }
 
-fn note(world: &World, fmu: FmuId, what: Surrounding, when: When) {
+fn note(world: &RunState, fmu: FmuId, what: Surrounding, when: When) {
     world.board.fmu(fmu).findings().note(finding(what), Occurrence { value: when as u64, ..Occurrence::default() });
 }

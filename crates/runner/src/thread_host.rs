@@ -13,13 +13,13 @@ mod tunables;
 pub use tracing::virtual_flow;
 
 use self::blocked::Waits;
-use self::intermediate::Midst;
+use self::intermediate::IntermediateWork;
 use self::on_ticks::OnTicks;
 use self::routing::Clocks;
 use self::tracing::Section;
-use super::halt::Halt;
-use super::site::TaskTelemetry;
-use super::world::{Ending, World};
+use super::activation_error::ActivationError;
+use super::run_state::{Ending, RunState};
+use super::task_telemetry::TaskTelemetry;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::{Fraction, Instant};
@@ -67,10 +67,10 @@ struct Outside {
 
 /// Serves the FMU code that runs on one thread for one instance.
 pub struct PartitionHost {
-    world: &'static World,
+    world: &'static RunState,
     fmu: FmuId,
     /// The telemetry of the activation under way; `None` outside of activations.
-    site: Cell<Option<&'static TaskTelemetry>>,
+    telemetry: Cell<Option<&'static TaskTelemetry>>,
     /// The telemetry whose time is that of the activation under way, or of the last one; `None`: calls happen at `time`.
     timed_by: Cell<Option<&'static TaskTelemetry>>,
     time: Cell<Instant>,
@@ -98,7 +98,7 @@ pub struct PartitionHost {
     has_midst: bool,
     /// Not 0: the run ends, or its end is requested.
     wishes: Wishes,
-    midst: RefCell<Option<Midst>>,
+    midst: RefCell<Option<IntermediateWork>>,
     section: Cell<Section>,
     waits: Waits,
     /// The hosts of the FMUs whose steps are made together with those of this one.
@@ -107,17 +107,17 @@ pub struct PartitionHost {
 
 impl PartitionHost {
     /// The host of `fmu` on the calling thread, which takes part in its preemption lock as `member`.
-    pub fn new(world: &'static World, fmu: FmuId, member: LockMember, dispatch: Dispatch) -> PartitionHost {
+    pub fn new(world: &'static RunState, fmu: FmuId, member: LockMember, dispatch: Dispatch) -> PartitionHost {
         let clocks = Clocks::new(world, fmu);
         let board = world.board;
-        let midst = Midst::new(world, fmu);
+        let midst = IntermediateWork::new(world, fmu);
         let (hold, word, tag) = (board.fmu(fmu).hold(), board.global(Global::OutsideCall), OutsideCall::tag(fmu));
         let shown = CallProbe { word, tag, calls: board.outside_calls(&world.plan, fmu) };
         PartitionHost {
             world,
             fmu,
             ticks: clocks.are_there(),
-            site: Cell::new(None),
+            telemetry: Cell::new(None),
             timed_by: Cell::new(None),
             time: Cell::new(world.plan.start),
             due: Cell::new(None),
@@ -163,29 +163,29 @@ impl PartitionHost {
 
     /// Begins an activation of the task with this telemetry: from now on the host acts in its name.
     #[inline]
-    pub fn begin(&self, site: &'static TaskTelemetry, due: &Due) {
+    pub fn begin(&self, telemetry: &'static TaskTelemetry, due: &Due) {
         self.record_last_hold();
         if self.ticks {
-            self.may_tick(site.task, due);
+            self.may_tick(telemetry.unit, due);
         }
-        self.enter(site);
-        site.begin(&due.time);
+        self.enter(telemetry);
+        telemetry.begin(&due.time);
     }
 
     /// From now on the host acts in the name of the task with this telemetry, if an activation of it is under way.
     #[inline]
-    pub fn enter(&self, site: &'static TaskTelemetry) {
-        self.site.set(Some(site));
-        self.timed_by.set(Some(site));
-        self.shown.set(site.shown);
+    pub fn enter(&self, telemetry: &'static TaskTelemetry) {
+        self.telemetry.set(Some(telemetry));
+        self.timed_by.set(Some(telemetry));
+        self.shown.set(telemetry.shown);
     }
 
     /// In the activation that begins, clocks can be ticked or armed.
     #[inline(never)] // most FMUs have none
-    fn may_tick(&self, task: UnitId, due: &Due) {
+    fn may_tick(&self, unit: UnitId, due: &Due) {
         self.due.set(Some(*due));
-        self.world.tasks[task.0].root.store(due.root.unwrap_or(task).0 as u64 + 1, Relaxed);
-        self.world.tasks[task.0].forget_ticked();
+        self.world.tasks[unit.0].root.store(due.root.unwrap_or(unit).0 as u64 + 1, Relaxed);
+        self.world.tasks[unit.0].forget_ticked();
         self.on_ticks.borrow_mut().forget();
     }
 
@@ -198,32 +198,32 @@ impl PartitionHost {
     /// The activation is over, and [no lock](PartitionHost::returned_from_fmu) of it is left.
     #[inline]
     pub fn end(&self) {
-        if let Some(site) = self.site.take() {
-            site.end();
+        if let Some(telemetry) = self.telemetry.take() {
+            telemetry.end();
             self.shown.set(self.outside.shown);
         }
     }
 
     /// The task whose activation is under way; `None` outside of activations.
-    fn task(&self) -> Option<UnitId> {
-        self.site.get().map(|site| site.task)
+    fn unit(&self) -> Option<UnitId> {
+        self.telemetry.get().map(|telemetry| telemetry.unit)
     }
 
     /// The time of this activation, or of the last one, or the one [set](PartitionHost::at) since.
     fn time(&self) -> Instant {
-        self.timed_by.get().map_or_else(|| self.time.get(), |site| site.cells.time())
+        self.timed_by.get().map_or_else(|| self.time.get(), |telemetry| telemetry.cells.time())
     }
 
     /// Where this activation notes things; `None`: nowhere.
     #[inline]
     fn trace(&self) -> Option<&'static NoteRing<'static>> {
-        self.site.get().and_then(|site| site.trace.as_ref())
+        self.telemetry.get().and_then(|telemetry| telemetry.trace.as_ref())
     }
 
     /// Where lock hold times go.
     #[inline]
     fn hold(&self) -> HistogramWriter<'static> {
-        self.site.get().map_or(self.outside.hold, |site| site.hold)
+        self.telemetry.get().map_or(self.outside.hold, |telemetry| telemetry.hold)
     }
 
     /// FMU code has returned: releases a lock that it still holds, and records the pending hold times.
@@ -264,9 +264,9 @@ impl PartitionHost {
     fn keep_longest(&self, ticks: u64) {
         if ticks > self.longest_own.get() && matches!(self.dispatch, Dispatch::Threads) {
             self.longest_own.set(ticks);
-            if let Some(site) = self.site.get() {
+            if let Some(telemetry) = self.telemetry.get() {
                 let nanos = self.world.scale.nanos(ticks);
-                site.cells.word(TaskWord::LongestOwnLock).store(nanos, Relaxed);
+                telemetry.cells.word(TaskWord::LongestOwnLock).store(nanos, Relaxed);
             }
         }
     }
@@ -312,7 +312,7 @@ impl PartitionHost {
                     .position(|task| task.fmu == self.fmu && failure.clock.is_some() && task.clock() == failure.clock)
                     .map(UnitId)
             };
-            let task = self.task().or_else(asked);
+            let task = self.unit().or_else(asked);
             let time = self.evaluated_at(failure).unwrap_or_else(|| self.time());
             self.world.board.fmu(self.fmu).fail(failed, task, time, None);
         }
@@ -325,13 +325,13 @@ impl PartitionHost {
         plan.model_exchange().and(failure.time).and_then(|time| plan.time_unit.instant(time))
     }
 
-    /// Notes that a call succeeded, but returned a value that the host cannot use, for `task` at `time`: an interval that no
+    /// Notes that a call succeeded, but returned a value that the host cannot use, for `unit` at `time`: an interval that no
     /// clock can have, or a derivative that is not finite.
-    pub fn fail_reading(&self, function: Function, task: UnitId, time: Instant, reading: Unusable) -> Halt {
+    pub fn fail_reading(&self, function: Function, unit: UnitId, time: Instant, reading: Unusable) -> ActivationError {
         let failed = FailedCall { status: Status::Error as u64, function: function as u64, answer: None };
-        self.world.board.fmu(self.fmu).fail(failed, Some(task), time, Some(reading));
+        self.world.board.fmu(self.fmu).fail(failed, Some(unit), time, Some(reading));
         self.world.instance_failed(self.fmu);
-        Halt::Reading
+        ActivationError::Reading
     }
 
     /// Whether the instance has failed.
@@ -340,16 +340,16 @@ impl PartitionHost {
     }
 
     fn count(&self, task_word: TaskWord, fmu_word: FmuWord) {
-        match self.task() {
-            Some(task) => self.world.board.task(task).count(task_word, 1),
+        match self.unit() {
+            Some(unit) => self.world.board.task(unit).count(task_word, 1),
             None => self.world.board.fmu(self.fmu).count(fmu_word, 1),
         }
     }
 
     fn record_wait(&self, ticks: u64) {
         let board = self.world.board;
-        let recorder = match self.task() {
-            Some(task) => board.task(task).histogram(Metric::LockWait),
+        let recorder = match self.unit() {
+            Some(unit) => board.task(unit).histogram(Metric::LockWait),
             None => board.fmu(self.fmu).wait(),
         };
         recorder.record(self.world.scale.nanos(ticks) as i64);
@@ -399,10 +399,10 @@ impl PartitionHost {
     }
 }
 
-impl Halt {
+impl ActivationError {
     /// Has `host` note a call that failed.
     pub fn note(&self, host: &PartitionHost) {
-        if let Halt::Call(failure) = self {
+        if let ActivationError::Call(failure) = self {
             host.fail(failure);
         }
     }
@@ -477,18 +477,18 @@ impl ThreadHost for PartitionHost {
     }
 }
 
-/// Whether an instance whose steps may have to be undone has given its state before the first release of `task`. An instance that
+/// Whether an instance whose steps may have to be undone has given its state before the first release of `unit`. An instance that
 /// is still healthy without a state is not asked again, which is a finding; any other failure is noted, and the instance is
 /// refused from then on.
-pub fn gives_state(world: &World, task: UnitId, given: Result<Outcome, Failure>, is_healthy: bool) -> bool {
-    let board = world.board.fmu(world.plan.units[task.0].fmu);
+pub fn gives_state(world: &RunState, unit: UnitId, given: Result<Outcome, Failure>, is_healthy: bool) -> bool {
+    let board = world.board.fmu(world.plan.units[unit.0].fmu);
     match given {
         Ok(_) => return true,
         Err(_) if is_healthy => {
-            board.findings().note(FindingKind::NoState, Occurrence { task: Some(task), ..Occurrence::default() });
+            board.findings().note(FindingKind::NoState, Occurrence { task: Some(unit), ..Occurrence::default() });
         }
         Err(failure) if failure.refused => (),
-        Err(failure) => board.fail(as_noted(&failure), Some(task), world.begin, None),
+        Err(failure) => board.fail(as_noted(&failure), Some(unit), world.begin, None),
     }
     false
 }

@@ -6,9 +6,9 @@ use super::realtime::{PartitionThread, SetUp, take_mail};
 use super::receiver::Receiver;
 use super::reconfigure::{Reconfigurable, Reconfigurer};
 use super::requests::Requests;
+use super::run_state::{Ending, RunState};
 use super::surroundings::OutsideLook;
 use super::watchdog::Watchdog;
-use super::world::{Ending, World};
 use super::{privileges, state, stimuli};
 use crossbeam::channel::unbounded;
 use std::sync::atomic::Ordering::SeqCst;
@@ -43,7 +43,7 @@ const START_GRID: i64 = 10_000_000;
 ///
 /// When a thread does not return in time this does not return either: the process ends.
 pub fn run(
-    world: &'static World,
+    world: &'static RunState,
     activations: Vec<Activation>,
     timelines: Vec<Timeline>,
     reconfigurable: Vec<Reconfigurable>,
@@ -54,11 +54,11 @@ pub fn run(
     let mut problems = Vec::new();
     problems.extend(memory::admit_stacks().err().map(|error| error.to_string()));
     for ((planned, activation), timeline) in world.plan.tasks.iter().zip(activations).zip(timelines) {
-        let task = planned.first();
-        let plan = &world.plan.units[task.0];
+        let unit = planned.first();
+        let plan = &world.plan.units[unit.0];
         // Nothing is released for them.
         planned.others().iter().for_each(|member| world.left(*member));
-        let body = PartitionThread { world, task, activation, measure: None, ready: ready.clone() };
+        let body = PartitionThread { world, unit, activation, measure: None, ready: ready.clone() };
         match thread::spawn_deep(&plan.thread, world.plan.host.stack_kib * 1024, |stack| body.run(timeline, stack)) {
             Ok(thread) => threads.push(thread),
             Err(error) => problems.push(error.to_string()),
@@ -114,7 +114,7 @@ pub fn run(
     for task in &world.tasks {
         task.wake.wake();
     }
-    let own: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
+    let own: Vec<usize> = world.plan.units.iter().map(|unit| unit.cpu).collect();
     // Where threads cannot be pinned, which was reported, this is impossible, too.
     if let (true, Err(error)) = (world.pinned, affinity::keep_off(&own)) {
         say(1, &error.to_string());
@@ -147,7 +147,7 @@ pub fn run(
 
 /// Has the supervisor give all threads their priorities, for which FMU code has no privilege. `false`: it could not, and has
 /// reported why.
-fn are_scheduled(world: &World) -> bool {
+fn are_scheduled(world: &RunState) -> bool {
     world.board.set_threads(ThreadsState::SetUp);
     loop {
         match world.board.threads() {
@@ -162,7 +162,7 @@ fn are_scheduled(world: &World) -> bool {
 }
 
 /// Lets the supervisor look at the threads of a run that has begun for the last time; does not wait for one that is busy.
-fn are_seen(world: &World) {
+fn are_seen(world: &RunState) {
     if world.board.threads() != ThreadsState::Scheduled {
         return;
     }
@@ -179,9 +179,9 @@ fn duration(nanos: Nanos) -> Duration {
 
 /// Waits for the end of the run: by its stop time, a request, or a failure. Returns when it ended by the run's clock, less the
 /// time for which a hanging instance was waited for already.
-fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
+fn watch(world: &RunState, receiver: Option<&Receiver>) -> i64 {
     let mut pausing = Pausing::of(world, START_GRID);
-    let lull = QuietPoint::of(&world.plan);
+    let quiet_point = QuietPoint::of(&world.plan);
     let mut requests = Requests::of(world);
     let mut outside = OutsideLook::new();
     let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));
@@ -223,17 +223,17 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
             }
         }
         let now = world.simulation(Nanos(world.now()));
-        std::thread::sleep(duration(lull.map_or(LOOK, |lull| lull.pause(now, LOOK))));
+        std::thread::sleep(duration(quiet_point.map_or(LOOK, |quiet_point| quiet_point.pause(now, LOOK))));
     }
 }
 
 /// The simulation time that the run has reached at this wall clock, ns since its start.
-fn reached_at(world: &World, now: i64) -> u64 {
+fn reached_at(world: &RunState, now: i64) -> u64 {
     world.since_start(world.until(Nanos(now)))
 }
 
 /// [`RunState::complete`], with external events taken into account: their times are closed a moment after they have come.
-fn complete_at(world: &World, now: i64) -> Option<u64> {
+fn complete_at(world: &RunState, now: i64) -> Option<u64> {
     if world.plan.receiver.is_none() {
         // A tick may be requested at any time from now on.
         let limit =
@@ -250,7 +250,7 @@ fn complete_at(world: &World, now: i64) -> Option<u64> {
 }
 
 /// Waits for all threads, at most as long as the rig allows after the end was `asked` for, but never without a chance.
-fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reconfigurer>, asked: i64) -> Vec<Left> {
+fn join(world: &RunState, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reconfigurer>, asked: i64) -> Vec<Left> {
     const CHANCE: i64 = 100_000_000;
     // Longer than a tick of the kernel.
     const STARVES: Duration = Duration::from_millis(50);

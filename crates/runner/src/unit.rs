@@ -5,24 +5,24 @@
 //! both are its activation time; a step begins at its release, and its results are valid at its end.
 
 mod events;
+mod fast_path;
 mod figures;
 mod partition;
 mod step;
 mod stepping;
-mod usual;
-mod way;
+mod substeps;
 
-pub use self::usual::UsualSteps;
+pub use self::fast_path::FastPathSteps;
 
 use self::events::{Engine, EventUnit, GroupMember, Member};
 use self::partition::PartitionUnit;
 use self::step::{StepUnit, patience};
-use super::calls::{Calls, Meter, Strode};
-use super::halt::Halt;
-use super::site::TaskTelemetry;
+use super::activation_error::ActivationError;
+use super::calls::{Calls, FastStepResult, Meter};
+use super::run_state::RunState;
 use super::stimuli::Stimulated;
+use super::task_telemetry::TaskTelemetry;
 use super::thread_host::PartitionHost;
-use super::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{ClockElement, ComputeHandle, Failure, FastPathExit, Instance, InstanceControl, Numbers, Running};
 use vecud_plan::schedule::{Due, Learned};
@@ -53,19 +53,19 @@ pub struct Ready {
 impl Unit {
     /// Splits an instance into the units of its tasks; [`join`] puts them together again. `learned`: the intervals of clocks that
     /// are no tasks, by their places.
-    pub fn all_of(world: &World, fmu: FmuId, instance: Instance<Running>, learned: &[Learned]) -> Ready {
-        let tasks = world.plan.units.iter().enumerate().filter(|(_, task)| task.fmu == fmu);
+    pub fn all_of(world: &RunState, fmu: FmuId, instance: Instance<Running>, learned: &[Learned]) -> Ready {
+        let units = world.plan.units.iter().enumerate().filter(|(_, plan)| plan.fmu == fmu);
         let (mut partitions, mut step) = (Vec::new(), None);
-        for (task, plan) in tasks {
+        for (id, plan) in units {
             match (&plan.work, &plan.release) {
                 (Work::Partition(own), _) => {
-                    partitions.push((UnitId(task), ClockElement { clock: own.clock, element: own.element }));
+                    partitions.push((UnitId(id), ClockElement { clock: own.clock, element: own.element }));
                 }
-                (Work::Step(own), Release::Periodic { interval, .. }) => step = Some((UnitId(task), *own, *interval)),
+                (Work::Step(own), Release::Periodic { interval, .. }) => step = Some((UnitId(id), *own, *interval)),
                 (Work::Step(_), _) => unreachable!("steps are periodic"),
             }
         }
-        if let Some((task, own, interval)) = step {
+        if let Some((id, own, interval)) = step {
             let (control, engine) = match own.engine {
                 StepEngine::Equations(_) => {
                     let (control, model) = instance.into_model(world.described_now(fmu));
@@ -78,16 +78,16 @@ impl Unit {
             };
             let unit = match engine {
                 Engine::Steps(stepper) if own.engine == StepEngine::Steps && !own.membership.is_mastered() => {
-                    Unit::Step(StepUnit::new(world, task, own, interval, stepper))
+                    Unit::Step(StepUnit::new(world, id, own, interval, stepper))
                 }
-                engine => Unit::Events(Box::new(EventUnit::new(world, task, own, interval, engine, learned))),
+                engine => Unit::Events(Box::new(EventUnit::new(world, id, own, interval, engine, learned))),
             };
-            return Ready { control, units: vec![(task, unit)] };
+            return Ready { control, units: vec![(id, unit)] };
         }
         let clocks: Vec<ClockElement> = partitions.iter().map(|(_, clock)| *clock).collect();
         let (control, own) = instance.into_parts(&clocks);
-        let unit = |((task, _), partition): (&(UnitId, ClockElement), _)| {
-            (*task, Unit::Partition(PartitionUnit::new(world, *task, partition)))
+        let unit = |((id, _), partition): (&(UnitId, ClockElement), _)| {
+            (*id, Unit::Partition(PartitionUnit::new(world, *id, partition)))
         };
         Ready { control, units: partitions.iter().zip(own).map(unit).collect() }
     }
@@ -127,7 +127,7 @@ impl Unit {
 
     /// Fetches the ticks that stimuli have between its steps, before the release `due` is over. `false`: they cannot be read, and
     /// the run ends.
-    pub fn take_fed(&mut self, world: &World, due: &Due) -> bool {
+    pub fn take_fed(&mut self, world: &RunState, due: &Due) -> bool {
         self.member().is_none_or(|member| member.take_fed(world, due))
     }
 
@@ -153,7 +153,7 @@ impl Unit {
     /// Fetches the stimuli's values for the other members of a group, for the release `due`; `is_held`: inputs from outside are
     /// held. `false`: they cannot be read, and the run ends.
     #[inline]
-    pub fn stimulate_others(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
+    pub fn stimulate_others(&mut self, world: &RunState, due: &Due, is_held: bool) -> bool {
         match self {
             Unit::Events(unit) => unit.stimulate_others(world, due, is_held),
             _ => true,
@@ -164,7 +164,7 @@ impl Unit {
     pub fn apart(self, unit: UnitId) -> Vec<(UnitId, Unit)> {
         match self {
             Unit::Events(mut own) => {
-                let other = |GroupMember { member, calls, .. }| (calls.task(), Unit::Events(Box::new(member.into())));
+                let other = |GroupMember { member, calls, .. }| (calls.unit(), Unit::Events(Box::new(member.into())));
                 let others = own.leave().into_iter().map(other);
                 [(unit, Unit::Events(own))].into_iter().chain(others).collect()
             }
@@ -201,12 +201,12 @@ impl Unit {
     pub fn run(
         &mut self,
         calls: &mut Calls,
-        world: &'static World,
+        world: &'static RunState,
         host: &'static PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         match self {
             Unit::Partition(unit) => calls.run(unit.begin(), world, host, due, seconds, meter),
             Unit::Step(unit) if unit.is_over(world, host) => {
@@ -225,48 +225,54 @@ impl Unit {
     }
 
     /// Whether its releases are nothing but steps that the fast path can make.
-    pub fn can_stride(&self) -> bool {
-        matches!(self, Unit::Step(unit) if unit.can_stride())
+    pub fn can_batch(&self) -> bool {
+        matches!(self, Unit::Step(unit) if unit.can_batch())
     }
 
     /// Whether all releases from `time` on are regular, but for the last one of the run.
     #[inline]
-    pub fn strides_from(&self, time: Instant) -> bool {
-        matches!(self, Unit::Step(unit) if unit.strides_from(time))
+    pub fn is_regular_from(&self, time: Instant) -> bool {
+        matches!(self, Unit::Step(unit) if unit.is_regular_from(time))
     }
 
     /// The fast path for its regular steps, served by `host` and counted in `telemetry`; `None`: it has none, or not now.
-    pub fn usual_steps(
+    pub fn fast_path(
         &mut self,
         host: &'static PartitionHost,
-        site: &'static TaskTelemetry,
-    ) -> Option<UsualSteps<'_>> {
+        telemetry: &'static TaskTelemetry,
+    ) -> Option<FastPathSteps<'_>> {
         match self {
-            Unit::Step(unit) => unit.usual_steps(host, site),
+            Unit::Step(unit) => unit.fast_path(host, telemetry),
             _ => None,
         }
     }
 
     /// Makes the regular step of the release `due`, whose time is `seconds`, to its `end`.
     #[inline(always)] // in the one loop there is
-    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
+    pub fn fast_step(&mut self, due: &Due, seconds: f64, end: Instant) -> FastStepResult {
         match self {
-            Unit::Step(unit) => unit.stride(due, seconds, end),
+            Unit::Step(unit) => unit.fast_step(due, seconds, end),
             _ => unreachable!("it does not stride"),
         }
     }
 
     /// Completes a release whose step the [fast path](Unit::fast_path) has made and left by `exit`.
     #[cold]
-    pub fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) -> Strode {
+    pub fn finish_irregular_step(
+        &mut self,
+        exit: FastPathExit,
+        due: &Due,
+        seconds: f64,
+        end: Instant,
+    ) -> FastStepResult {
         match self {
-            Unit::Step(unit) => unit.settle_step(unusual, due, seconds, end),
+            Unit::Step(unit) => unit.finish_irregular_step(exit, due, seconds, end),
             _ => unreachable!("it does not stride"),
         }
     }
 
     /// Ends the work after the last release of the run, such as recording the last values.
-    pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
+    pub fn finish(&mut self, calls: &Calls, world: &RunState, host: &'static PartitionHost) {
         match self {
             Unit::Step(unit) => unit.finish(calls, world, host),
             Unit::Events(unit) => unit.finish(calls, world, host),

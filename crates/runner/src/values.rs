@@ -4,9 +4,9 @@
 //! All memory is taken when a run is prepared. Numbers are converted by the producer, so that a cell holds what the
 //! consumer sets; the layout of strings and binaries in cells is in `vecud_description::bytes`.
 
-use super::cells::{orders, room, words};
+use super::cells::{element_words, orders, words};
+use super::run_state::RunState;
 use super::slopes::{CarriedDerivatives, Extrapolated};
-use super::world::World;
 use crate::exchange::versions::Missed;
 use crate::exchange::{Latest, NewWords, Read, Reader, Stamp, Words};
 use std::cell::Cell;
@@ -28,7 +28,7 @@ struct Route {
     /// Elements of the batch, in the order in which the cell has them.
     runs: Vec<Range<usize>>,
     /// Words of an element in the cell.
-    room: usize,
+    element_words: usize,
     /// Bytes of an element; `None` for numbers.
     capacity: Option<usize>,
     /// The word with the time of the last jump, ns; `None`: jumps are not reported.
@@ -42,7 +42,7 @@ impl Route {
         Route {
             cell: connection.0,
             runs: runs.iter().map(|run| first + run.start..first + run.end).collect(),
-            room: room(connected),
+            element_words: element_words(connected),
             capacity: is_bytes.then_some(connected.capacity),
             jump: connected.tells_jumps.then(|| words(connected) - 1),
         }
@@ -55,9 +55,9 @@ impl Route {
             None => self.elements().for_each(|(element, at)| values.set_word(element, words.get(at))),
             Some(capacity) => {
                 for (element, at) in self.elements() {
-                    values.fill_bytes(element, |room| {
-                        let room = room.get_mut(..capacity).unwrap_or_default();
-                        bytes::unpack(|i| words.get(at + i), room)
+                    values.fill_bytes(element, |buffer| {
+                        let buffer = buffer.get_mut(..capacity).unwrap_or_default();
+                        bytes::unpack(|i| words.get(at + i), buffer)
                     });
                 }
             }
@@ -90,7 +90,7 @@ impl Route {
 
     /// The elements of the batch with their first words in the cell.
     fn elements(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.runs.iter().cloned().flatten().zip((0..).step_by(self.room))
+        self.runs.iter().cloned().flatten().zip((0..).step_by(self.element_words))
     }
 }
 
@@ -137,7 +137,7 @@ impl Input {
     #[inline]
     pub fn fetch(
         &mut self,
-        world: &World,
+        world: &RunState,
         time: Instant,
         values: &mut Batch,
         slopes: Option<&mut CarriedDerivatives>,
@@ -195,12 +195,12 @@ impl Input {
         values.enable(self.item);
     }
 
-    /// From now on the activations of `task` set it. The batch has the initial value of a delayed connection already, in case
+    /// From now on the activations of `unit` set it. The batch has the initial value of a delayed connection already, in case
     /// another connection has the whole array set; alone it enables nothing.
-    pub fn follow_delay(&mut self, world: &World, task: UnitId, values: &mut Batch) {
+    pub fn follow_delay(&mut self, world: &RunState, unit: UnitId, values: &mut Batch) {
         let connection = &world.plan.connections[self.route.cell];
         let (Some(delay), Some(versions)) = (&connection.delay, &world.versions[self.route.cell]) else { return };
-        let consumer = delay.consumers.iter().position(|consumer| *consumer == task).unwrap_or_default();
+        let consumer = delay.consumers.iter().position(|consumer| *consumer == unit).unwrap_or_default();
         self.delayed = Some(Delayed { reader: versions.reader(consumer), consumer });
         if world.cells[self.route.cell].version() > 0 {
             world.cells[self.route.cell].read_with(|words| self.route.copy(words, values));
@@ -208,7 +208,7 @@ impl Input {
     }
 
     /// The run is over: notes a version that should have been visible at the last look and was finished only after it.
-    pub fn note_missed(&self, world: &World) {
+    pub fn note_missed(&self, world: &RunState) {
         let Some(delayed) = &self.delayed else { return };
         let Some(versions) = &world.versions[self.route.cell] else { return };
         if let Some(Missed { visible, lane }) = versions.missed(&delayed.reader) {
@@ -238,7 +238,7 @@ struct Delivery {
 #[derive(Clone, Copy)]
 pub struct Publishing {
     /// The task.
-    pub task: UnitId,
+    pub unit: UnitId,
     /// Its activation time.
     pub time: Instant,
     /// From when on delayed connections show it; `None`: never.
@@ -256,9 +256,9 @@ impl Publishing {
 
 /// Hands new words of a connection to `fill`, wherever they belong.
 #[inline]
-fn write(world: &World, delivery: &Delivery, now: Option<Publishing>, fill: impl FnOnce(NewWords)) {
+fn write(world: &RunState, delivery: &Delivery, now: Option<Publishing>, fill: impl FnOnce(NewWords)) {
     let connection = delivery.route.cell;
-    let Some(Publishing { task, stamp, in_event, .. }) = now.filter(|_| delivery.delayed) else {
+    let Some(Publishing { unit, stamp, in_event, .. }) = now.filter(|_| delivery.delayed) else {
         world.cells[connection].write_with(fill);
         return;
     };
@@ -269,15 +269,15 @@ fn write(world: &World, delivery: &Delivery, now: Option<Publishing>, fill: impl
         false => stamp,
     };
     let producers = world.plan.connections[connection].delay.iter().flat_map(|delay| &delay.producers);
-    if let Some(lane) = producers.into_iter().position(|producer| producer.task == task) {
+    if let Some(lane) = producers.into_iter().position(|producer| producer.task == unit) {
         versions.write_with(lane, stamp, fill);
     }
 }
 
 impl Output {
     /// The deliveries outside of signal bundles; `None`: there are none.
-    pub fn without_cables(mut self, world: &World) -> Option<Output> {
-        self.deliveries.retain(|delivery| !world.cables.has(ConnectionId(delivery.route.cell)));
+    pub fn without_bundles(mut self, world: &RunState) -> Option<Output> {
+        self.deliveries.retain(|delivery| !world.bundles.has(ConnectionId(delivery.route.cell)));
         (!self.deliveries.is_empty()).then_some(self)
     }
 
@@ -310,7 +310,7 @@ impl Output {
     #[inline]
     pub fn publish(
         &self,
-        world: &World,
+        world: &RunState,
         now: Option<Publishing>,
         values: &Batch,
         slopes: Option<&CarriedDerivatives>,

@@ -3,21 +3,21 @@
 //! Ordered by (time, merged order). No activation runs inside another: tasks that a partition triggers run after it has returned
 //! and its outputs were read. Nothing here looks at a clock, so a run repeats byte for byte.
 
+mod batch_stepping;
 pub mod side_by_side;
-mod strides;
 
-use self::strides::Strides;
+use self::batch_stepping::BatchStepping;
 use super::activation::Activation;
-use super::halt::Halt;
+use super::activation_error::ActivationError;
 use super::pause;
 use super::reconfigure::Reconfigurable;
 use super::requests::Requests;
-use super::site::TaskTelemetry;
+use super::run_state::{Ending, RunState};
 use super::state;
 use super::stimuli::VirtualStimuli;
 use super::surroundings;
+use super::task_telemetry::TaskTelemetry;
 use super::thread_host::{Event, PartitionHost, virtual_flow};
-use super::world::{Ending, World};
 use crate::exchange::TickStamp;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -33,17 +33,17 @@ use vecud_record::control::CommandOutcome;
 use vecud_record::trace::{Note, NoteRing};
 
 /// The context of a task, with all data that every activation needs at hand.
-struct Lane<'a> {
+struct VirtualContext<'a> {
     activation: &'a mut Activation,
     host: &'static PartitionHost,
-    site: &'static TaskTelemetry,
+    telemetry: &'static TaskTelemetry,
     failed: &'static AtomicBool,
     /// The unit whose figures are those of the task's releases.
     unit: UnitId,
     /// The features that only some tasks have; `None`: it has none.
     rare: Option<Rare>,
     /// Its releases are nothing but steps that the fast path can make.
-    can_stride: bool,
+    can_batch: bool,
 }
 
 /// Work for a task beside its calls.
@@ -65,31 +65,39 @@ struct Rare {
     changes_process: bool,
 }
 
-impl Lane<'_> {
+impl VirtualContext<'_> {
     fn new<'a>(
-        world: &'static World,
+        world: &'static RunState,
         unit: UnitId,
         activation: &'a mut Activation,
         host: &'static PartitionHost,
         reconfigurable: &[Reconfigurable],
-    ) -> Lane<'a> {
-        let (plan, site) = (&world.plan.units[unit.0], &world.sites[unit.0]);
+    ) -> VirtualContext<'a> {
+        let (plan, telemetry) = (&world.plan.units[unit.0], &world.telemetry[unit.0]);
         let rare = Rare {
             tunable: plan.has_clock(IntervalVariability::Tunable),
             changing: plan.release == vecud_plan::Release::Changing,
             recorded: activation.is_recorded(),
             delays: activation.delays(),
             stimulated: activation.is_stimulated(),
-            traced: site.trace.is_some(),
+            traced: telemetry.trace.is_some(),
             reconfigured: reconfigurable.iter().any(|own| own.is_called_by(plan.fmu)),
             leaves_its_grid: activation.leaves_its_grid(),
             changes_process: surroundings::is_suspect(world, unit),
             ticks: !activation.is_plain() || host.can_tick() || activation.is_group(),
         };
         let of_steps = Rare { leaves_its_grid: true, ..Rare::default() };
-        let can_stride = rare == of_steps && activation.can_stride();
+        let can_batch = rare == of_steps && activation.can_batch();
         let rare = Some(rare).filter(|rare| *rare != Rare::default());
-        Lane { activation, host, site, failed: &world.instances[plan.fmu.0].failed, unit, rare, can_stride }
+        VirtualContext {
+            activation,
+            host,
+            telemetry,
+            failed: &world.instances[plan.fmu.0].failed,
+            unit,
+            rare,
+            can_batch,
+        }
     }
 }
 
@@ -129,7 +137,7 @@ impl Moment {
 /// Runs all activations up to the stop time, or until the end of the run is requested, and returns the pending releases. `hosts`
 /// has one per instance.
 pub fn run(
-    world: &'static World,
+    world: &'static RunState,
     activations: &mut [Activation],
     hosts: &[&'static PartitionHost],
     timelines: Vec<Timeline>,
@@ -143,10 +151,10 @@ pub fn run(
         [Global::StopRequest, Global::PauseRequest].map(|word| world.board.global(word));
     let mut stimuli = VirtualStimuli::new(world);
     let host = |unit: UnitId| hosts[world.plan.units[unit.0].fmu.0];
-    let lane = |(unit, activation)| Lane::new(world, unit, activation, host(unit), reconfigurable);
+    let context = |(unit, activation)| VirtualContext::new(world, unit, activation, host(unit), reconfigurable);
     let units = world.plan.tasks.iter().map(TaskPlan::first);
-    let mut lanes: Vec<Lane> = units.zip(activations).map(lane).collect();
-    let mut strides = Strides::new(world, &lanes, &stimuli);
+    let mut contexts: Vec<VirtualContext> = units.zip(activations).map(context).collect();
+    let mut batches = BatchStepping::new(world, &contexts, &stimuli);
     let mut requests = Requests::of(world);
     let mut moment = Moment::default();
     let mut served = None;
@@ -166,50 +174,50 @@ pub fn run(
                 });
                 continue;
             }
-        } else if strides.make(world, &mut lanes, &mut agenda, &mut moment, &mut served) {
+        } else if batches.make(world, &mut contexts, &mut agenda, &mut moment, &mut served) {
             continue;
         }
         let Some(task) = agenda.take() else { break };
-        let lane = &mut lanes[task.0];
-        if lane.has(|rare| rare.delays) {
+        let context = &mut contexts[task.0];
+        if context.has(|rare| rare.delays) {
             agenda.tell_next(task);
         }
-        if !lane.may_run(world, agenda.due(), reconfigurable) {
+        if !context.may_run(world, agenda.due(), reconfigurable) {
             continue;
         }
         moment.follow(&agenda, begin, complete);
-        lane.serve(&mut served);
-        if lane.has(|rare| rare.tunable) {
-            world.tell_grid(lane.unit, agenda.grid(task));
+        context.serve(&mut served);
+        if context.has(|rare| rare.tunable) {
+            world.tell_grid(context.unit, agenda.grid(task));
         }
-        let result = lane.activate(world, agenda.due(), moment.seconds);
-        if lane.has(|rare| rare.ticks) && lane.host.has_events() {
-            hand_on(world, lane.host, &mut agenda);
+        let result = context.activate(world, agenda.due(), moment.seconds);
+        if context.has(|rare| rare.ticks) && context.host.has_events() {
+            hand_on(world, context.host, &mut agenda);
         }
-        if lane.has(|rare| rare.changing)
-            && let Some(interval) = lane.activation.take_next()
+        if context.has(|rare| rare.changing)
+            && let Some(interval) = context.activation.take_next()
         {
             agenda.follow(task, interval, agenda.due().time);
         }
-        if lane.has(|rare| rare.leaves_its_grid)
-            && let Some(point) = lane.activation.take_point()
+        if context.has(|rare| rare.leaves_its_grid)
+            && let Some(point) = context.activation.take_point()
         {
             agenda.beside(task, point);
         }
         order += 1;
-        if lane.has(|rare| rare.recorded) && result.is_ok() {
-            lane.record(world, order, agenda.due());
+        if context.has(|rare| rare.recorded) && result.is_ok() {
+            context.record(world, order, agenda.due());
         }
         reached.store(moment.since_start, Relaxed);
     }
-    for lane in &mut lanes {
-        lane.activation.finish(world, lane.host);
+    for context in &mut contexts {
+        context.activation.finish(world, context.host);
     }
     left(world, agenda.into_timelines())
 }
 
 /// The timelines at the end, with the activations that are left to be done.
-fn left(world: &World, mut timelines: Vec<Timeline>) -> Vec<Timeline> {
+fn left(world: &RunState, mut timelines: Vec<Timeline>) -> Vec<Timeline> {
     let early = world.ending() == Ending::Discard;
     if let Some(stop) = world.plan.stop.filter(|_| !early) {
         world.board.global(Global::Reached).store(world.since_start(stop), Relaxed);
@@ -224,7 +232,7 @@ fn left(world: &World, mut timelines: Vec<Timeline>) -> Vec<Timeline> {
 /// Whether no end is requested. A run whose state is saved is not left in the midst of an instant, so that each has one row in
 /// the recording.
 #[inline(always)] // in the one loop there is
-fn goes_on(world: &World, agenda: &mut Agenda, stop_request: &AtomicU64) -> bool {
+fn goes_on(world: &RunState, agenda: &mut Agenda, stop_request: &AtomicU64) -> bool {
     let mut within = || {
         let now = agenda.due().time;
         world.saves && agenda.instant() > 0 && agenda.peek() == Some(now)
@@ -238,7 +246,7 @@ fn goes_on(world: &World, agenda: &mut Agenda, stop_request: &AtomicU64) -> bool
 
 /// Moves the events of an activation's callbacks to the agenda.
 #[inline(always)] // in the one loop there is
-fn hand_on(world: &World, host: &PartitionHost, agenda: &mut Agenda) {
+fn hand_on(world: &RunState, host: &PartitionHost, agenda: &mut Agenda) {
     let since = agenda.due().time;
     // Nothing is late in virtual time.
     let stamp = |time| TickStamp { time, dispatched: world.wall(time), root: None };
@@ -257,7 +265,7 @@ fn hand_on(world: &World, host: &PartitionHost, agenda: &mut Agenda) {
     });
 }
 
-impl Lane<'_> {
+impl VirtualContext<'_> {
     /// The thread serves its FMU; `served` is the host of the last one.
     #[inline(always)] // in the two loops there are
     fn serve(&self, served: &mut Option<&'static PartitionHost>) {
@@ -278,7 +286,7 @@ impl Lane<'_> {
     /// Whether the activation `due` takes place: neither the run nor the instance has ended, and the stimuli's values for it are
     /// there.
     #[inline(always)] // in the one loop there is
-    fn may_run(&mut self, world: &World, due: &Due, reconfigurable: &[Reconfigurable]) -> bool {
+    fn may_run(&mut self, world: &RunState, due: &Due, reconfigurable: &[Reconfigurable]) -> bool {
         let mut ends = false;
         if self.has(|rare| rare.reconfigured) {
             for own in reconfigurable.iter().filter(|own| own.is_called_by(self.host.fmu())) {
@@ -289,12 +297,12 @@ impl Lane<'_> {
         if ends || self.failed.load(Relaxed) {
             // Periodic releases after the end are none; pending ones are thrown away.
             if due.dispatched.is_some() {
-                self.site.cells.count(TaskWord::Discarded, 1);
+                self.telemetry.cells.count(TaskWord::Discarded, 1);
             }
             return false;
         }
         if self.has(|rare| rare.stimulated) && !self.activation.stimulate(world, due) {
-            self.site.cells.count(TaskWord::Discarded, 1);
+            self.telemetry.cells.count(TaskWord::Discarded, 1);
             // The run ends here, and others that were released at this instant are discarded as well.
             world.board.global(Global::Reached).fetch_max(world.since_start(due.time), Relaxed);
             return false;
@@ -304,18 +312,18 @@ impl Lane<'_> {
 
     /// Runs the activation `due`, whose time is `seconds`, and counts it.
     #[inline(always)] // in the one loop there is
-    fn activate(&mut self, world: &'static World, due: &Due, seconds: f64) -> Result<(), Halt> {
-        let Lane { host, site, unit, .. } = *self;
+    fn activate(&mut self, world: &'static RunState, due: &Due, seconds: f64) -> Result<(), ActivationError> {
+        let VirtualContext { host, telemetry, unit, .. } = *self;
         label_thread(unit.0 as u64 + 1);
-        host.begin(site, due);
-        let ring = if self.has(|rare| rare.traced) { site.trace.as_ref() } else { None };
+        host.begin(telemetry, due);
+        let ring = if self.has(|rare| rare.traced) { telemetry.trace.as_ref() } else { None };
         let trace = ring.map(|ring| (ring, world.board.next_in_order()));
         let result = self.activation.run(world, host, due, seconds, &mut ());
         // Still in the name of this activation.
         host.returned_from_fmu();
-        if let Err(halt) = &result {
+        if let Err(error) = &result {
             self.activation.fail();
-            halt.note(host);
+            error.note(host);
         }
         host.end();
         if self.has(|rare| rare.changes_process) {
@@ -334,16 +342,16 @@ impl Lane<'_> {
     fn count(&self) -> bool {
         let computed = self.activation.computed();
         if computed {
-            self.site.cells.count(TaskWord::Activations, 1);
+            self.telemetry.cells.count(TaskWord::Activations, 1);
         } else {
-            self.site.cells.count(TaskWord::Discarded, 1);
+            self.telemetry.cells.count(TaskWord::Discarded, 1);
         }
         computed
     }
 
     /// Records the activation `due`. Nothing is lost in virtual time: waits for the supervisor to read.
     #[inline(always)] // in the one loop there is
-    fn record(&self, world: &World, order: u64, due: &Due) {
+    fn record(&self, world: &RunState, order: u64, due: &Due) {
         while !self.activation.sample(world, self.host, order, due) {
             std::thread::sleep(Duration::from_micros(100));
         }
@@ -352,7 +360,7 @@ impl Lane<'_> {
 
 /// Notes that an activation began at `start`, and ends now.
 #[inline(never)]
-fn trace_activation(world: &World, ring: &NoteRing, start: u64, due: &Due) {
+fn trace_activation(world: &RunState, ring: &NoteRing, start: u64, due: &Due) {
     let (time, start) = (due.time.nanos().0, start as i64);
     let flow = due.dispatched.map_or(0, |_| virtual_flow(time));
     let (end, execution, retimed) = (world.board.next_in_order() as i64, 0, due.retimed);

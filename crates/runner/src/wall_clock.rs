@@ -5,12 +5,12 @@
 //! instant is set a moment before the end of the pause, and until then simulation time still stands: complete times stay
 //! complete.
 
-use super::world::World;
+use super::run_state::RunState;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
 use vecud_record::board::Global;
 
-impl World {
+impl RunState {
     /// Now, ns of the run's clock.
     #[inline]
     pub fn now(&self) -> i64 {

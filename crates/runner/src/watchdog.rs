@@ -6,7 +6,7 @@
 //! priority it would go on all the same, with that of a thread that waits for it.)
 
 use super::realtime::SetUp;
-use super::world::World;
+use super::run_state::RunState;
 use crossbeam::channel::bounded;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
@@ -23,7 +23,7 @@ use vecud_record::findings::{FindingKind, Occurrence};
 /// share by then, unless that is turned off.
 const LONG: Nanos = Nanos(1_000_000_000);
 /// How often it is looked where no clock has a limit.
-const USUAL: Duration = Duration::from_millis(250);
+const LOOK: Duration = Duration::from_millis(250);
 /// A thread that is ready and does not run for this long is kept from running.
 const WAIT: Duration = Duration::from_millis(20);
 
@@ -34,7 +34,7 @@ pub struct Watchdog {
 }
 
 struct Watched {
-    task: UnitId,
+    unit: UnitId,
     demotion: Demotion,
     limit: Option<Nanos>,
     /// The activation that is being watched, by its start, and the processor time at which it was first seen.
@@ -43,13 +43,13 @@ struct Watched {
 
 impl Watchdog {
     /// Starts it where a clock has a limit, or where threads of FMU code could go elsewhere.
-    pub fn start(world: &'static World, threads: Vec<SetUp>, say: &dyn Fn(u8, &str)) -> Watchdog {
+    pub fn start(world: &'static RunState, threads: Vec<SetUp>, say: &dyn Fn(u8, &str)) -> Watchdog {
         let stop = Arc::new(AtomicBool::new(false));
         let watched: Vec<Watched> = threads
             .into_iter()
-            .map(|SetUp { task, demotion, .. }| {
-                let limit = world.plan.units[task.0].limits.max_execution;
-                Watched { task, demotion, limit, seen: None }
+            .map(|SetUp { unit, demotion, .. }| {
+                let limit = world.plan.units[unit.0].limits.max_execution;
+                Watched { unit, demotion, limit, seen: None }
             })
             .collect();
         let mut watchdog = Watchdog { stop: stop.clone(), thread: None };
@@ -84,18 +84,17 @@ impl Drop for Watchdog {
 
 /// Where partitions cannot keep the calling thread from running: on a core without any, else above their band, which is for
 /// the supervisor to do.
-fn find_a_place(world: &World) {
-    let in_use: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
+fn find_a_place(world: &RunState) {
+    let in_use: Vec<usize> = world.plan.units.iter().map(|unit| unit.cpu).collect();
     let free = affinity::allowed_cpus().ok().and_then(|cpus| cpus.into_iter().find(|cpu| !in_use.contains(cpu)));
     if free.is_none_or(|cpu| affinity::pin_to(cpu).is_err()) {
         world.board.global(Global::WatchdogTid).store(u64::from(thread::current_tid()), SeqCst);
     }
 }
 
-fn watch(world: &World, mut watched: Vec<Watched>, stop: &AtomicBool) {
+fn watch(world: &RunState, mut watched: Vec<Watched>, stop: &AtomicBool) {
     let shortest = watched.iter().filter_map(|watched| watched.limit).min();
-    let period =
-        shortest.map_or(USUAL, |limit| Duration::from_nanos((limit.0 / 4).clamp(1_000_000, 50_000_000) as u64));
+    let period = shortest.map_or(LOOK, |limit| Duration::from_nanos((limit.0 / 4).clamp(1_000_000, 50_000_000) as u64));
     while !stop.load(SeqCst) {
         std::thread::sleep(period);
         for watched in &mut watched {
@@ -104,8 +103,8 @@ fn watch(world: &World, mut watched: Vec<Watched>, stop: &AtomicBool) {
     }
 }
 
-fn look(world: &World, watched: &mut Watched) {
-    let cells = world.board.task(watched.task);
+fn look(world: &RunState, watched: &mut Watched) {
+    let cells = world.board.task(watched.unit);
     if cells.get(TaskWord::Active) == 0 || watched.demotion.is_demoted() {
         watched.seen = None;
         return;
@@ -122,7 +121,7 @@ fn look(world: &World, watched: &mut Watched) {
                     cells.word(TaskWord::Demoted).store(0, SeqCst);
                 }
             } else if used > LONG {
-                free_the_kept(world, watched.task);
+                free_the_kept(world, watched.unit);
             }
         }
         _ => watched.seen = Some((started, used)),
@@ -130,20 +129,20 @@ fn look(world: &World, watched: &mut Watched) {
 }
 
 /// Cores without partitions, among those of the first thread, which is bound to none.
-fn free_cpus(world: &World) -> Vec<usize> {
-    let in_use: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
+fn free_cpus(world: &RunState) -> Vec<usize> {
+    let in_use: Vec<usize> = world.plan.units.iter().map(|unit| unit.cpu).collect();
     let allowed = affinity::allowed_cpus_of(std::process::id()).unwrap_or_default();
     allowed.into_iter().filter(|cpu| !in_use.contains(cpu)).collect()
 }
 
 /// Moves threads that FMU code has made away from the core of a partition that keeps them from running.
-fn free_the_kept(world: &World, task: UnitId) {
-    let kept = kept_from(world.plan.units[task.0].cpu);
+fn free_the_kept(world: &RunState, unit: UnitId) {
+    let kept = kept_from(world.plan.units[unit.0].cpu);
     let free = free_cpus(world);
     let moved = kept.into_iter().filter(|tid| affinity::move_to(*tid, &free).is_ok()).count() as u64;
     if moved > 0 {
-        let seen = Occurrence { task: Some(task), value: moved, ..Occurrence::default() };
-        world.board.fmu(world.plan.units[task.0].fmu).findings().note(FindingKind::StarvedThreads, seen);
+        let seen = Occurrence { task: Some(unit), value: moved, ..Occurrence::default() };
+        world.board.fmu(world.plan.units[unit.0].fmu).findings().note(FindingKind::StarvedThreads, seen);
     }
 }
 

@@ -35,17 +35,17 @@ pub fn of(
 
 /// Per task: the clocks that can be at the root of a chain which leads to it; itself alone, if it has a time of its own or
 /// nothing leads there.
-pub fn roots(tasks: &[UnitPlan]) -> Vec<Vec<UnitId>> {
-    let own = |task: &UnitPlan| task.caused_by.is_empty();
-    let mut roots: Vec<BTreeSet<UnitId>> = tasks
+pub fn roots(units: &[UnitPlan]) -> Vec<Vec<UnitId>> {
+    let own = |unit: &UnitPlan| unit.caused_by.is_empty();
+    let mut roots: Vec<BTreeSet<UnitId>> = units
         .iter()
         .enumerate()
-        .map(|(id, task)| if own(task) { BTreeSet::from([UnitId(id)]) } else { BTreeSet::new() })
+        .map(|(id, unit)| if own(unit) { BTreeSet::from([UnitId(id)]) } else { BTreeSet::new() })
         .collect();
     loop {
         let mut changed = false;
-        for (id, task) in tasks.iter().enumerate().filter(|(_, task)| !own(task)) {
-            let more: Vec<UnitId> = task.caused_by.iter().flat_map(|by| roots[by.0].iter().copied()).collect();
+        for (id, unit) in units.iter().enumerate().filter(|(_, unit)| !own(unit)) {
+            let more: Vec<UnitId> = unit.caused_by.iter().flat_map(|by| roots[by.0].iter().copied()).collect();
             for root in more {
                 changed |= roots[id].insert(root);
             }

@@ -32,15 +32,15 @@ impl UnitPlan {
 }
 
 /// Reports the share of the cores that polling takes, in real time only. All of a core's time is a problem.
-pub fn check(tasks: &[UnitPlan], rig: &Rig, findings: &mut Findings) {
+pub fn check(units: &[UnitPlan], rig: &Rig, findings: &mut Findings) {
     if rig.mode != Mode::RealTime {
         return;
     }
     let spin = rig.host.spin.value;
     let mut cores: BTreeMap<usize, f64> = BTreeMap::new();
-    for task in tasks {
-        if let Release::Periodic { interval, .. } = &task.release {
-            *cores.entry(task.cpu).or_default() += spin.seconds() / Fraction::seconds(*interval);
+    for unit in units {
+        if let Release::Periodic { interval, .. } = &unit.release {
+            *cores.entry(unit.cpu).or_default() += spin.seconds() / Fraction::seconds(*interval);
         }
     }
     let micros = spin.0 as f64 / 1e3;

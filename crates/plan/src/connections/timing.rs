@@ -27,17 +27,17 @@ pub fn words(plan: &Plan) -> Vec<String> {
 }
 
 /// `plant.step`.
-pub fn name(plan: &Plan, task: UnitId) -> String {
-    plan.full_name(&plan.units[task.0])
+pub fn name(plan: &Plan, unit: UnitId) -> String {
+    plan.full_name(&plan.units[unit.0])
 }
 
 /// [`Plan::told_name`] of a task of this number.
-pub fn told_name(plan: &Plan, task: UnitId) -> String {
-    plan.told_name(&plan.units[task.0])
+pub fn told_name(plan: &Plan, unit: UnitId) -> String {
+    plan.told_name(&plan.units[unit.0])
 }
 
-fn names(plan: &Plan, tasks: &[UnitId]) -> String {
-    tasks.iter().map(|task| name(plan, *task)).collect::<Vec<_>>().join(", ")
+fn names(plan: &Plan, units: &[UnitId]) -> String {
+    units.iter().map(|unit| name(plan, *unit)).collect::<Vec<_>>().join(", ")
 }
 
 fn delayed(plan: &Plan, producers: &[UnitId], roots: &[Vec<UnitId>]) -> String {

@@ -88,17 +88,17 @@ fn variables(resolved: &Resolved, links: &[(usize, &Link)]) -> Vec<InitialVariab
         all[link.target.0].set.insert(link.target.1);
     }
     for (fmu, own) in all.iter_mut().enumerate() {
-        let wanted = &resolved.wanted[fmu];
+        let needed = &resolved.needed[fmu];
         let is_read = |&index: &usize| {
             let described = &resolved.fmus[fmu];
             let v = &described.variables()[index];
             match v.causality {
                 // Recorded: its start value may differ from its first value. Most inputs are recorded where they are set.
                 Causality::Input => {
-                    v.clocks.is_empty() && (wanted.is_input_read(described, index) || described.is_resized(v))
+                    v.clocks.is_empty() && (needed.is_input_read(described, index) || described.is_resized(v))
                 }
                 _ => {
-                    let is_computed = is_computed(described, v) || wanted.is_given_by_another_name(described, index);
+                    let is_computed = is_computed(described, v) || needed.is_given_by_another_name(described, index);
                     readable(v) && (is_computed || !resolved.links.fed_by((fmu, index)).is_empty())
                 }
             }
@@ -106,7 +106,7 @@ fn variables(resolved: &Resolved, links: &[(usize, &Link)]) -> Vec<InitialVariab
         let given = given(&resolved.fmus[fmu]);
         let is_given =
             |index: &usize| given.as_ref().is_none_or(|given| given.contains(&resolved.fmus[fmu].place(*index)));
-        (own.get, own.later) = wanted.read.iter().copied().filter(is_read).partition(is_given);
+        (own.get, own.later) = needed.read.iter().copied().filter(is_read).partition(is_given);
     }
     all
 }

@@ -494,20 +494,20 @@ impl Stimuli {
     }
 
     /// The plans of the stimuli, with the tasks and the clocks between steps that they tick.
-    pub fn plans(&self, tasks: &[UnitPlan], fmus: &[FmuPlan], times: &Timetable) -> Vec<StimulusPlan> {
+    pub fn plans(&self, units: &[UnitPlan], fmus: &[FmuPlan], times: &Timetable) -> Vec<StimulusPlan> {
         let mut plans = self.plans.clone();
         for (stimulus, plan) in plans.iter_mut().enumerate() {
             for (tick, own) in plan.ticks.iter_mut().enumerate() {
                 let release = Release::Stimulus { stimulus, tick };
-                (own.task, own.clock) = released(&release, tasks, fmus).expect("it releases something");
+                (own.task, own.clock) = released(&release, units, fmus).expect("it releases something");
             }
-            let feeds = |task: &UnitPlan| {
-                let mut fed = task.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
+            let feeds = |unit: &UnitPlan| {
+                let mut fed = unit.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
                 fed.any(|fed| fed.stimulus == stimulus)
             };
-            let ticks = |task: usize| plan.ticks.iter().any(|tick| tick.task == UnitId(task));
-            let fed = (0..tasks.len()).filter(|task| ticks(*task) || feeds(&tasks[*task]));
-            plan.grids = fed.flat_map(|task| tasks[task].steps_on(times.start, times.stop)).collect();
+            let ticks = |unit: usize| plan.ticks.iter().any(|tick| tick.task == UnitId(unit));
+            let fed = (0..units.len()).filter(|unit| ticks(*unit) || feeds(&units[*unit]));
+            plan.grids = fed.flat_map(|unit| units[unit].steps_on(times.start, times.stop)).collect();
         }
         plans
     }

@@ -96,25 +96,25 @@ impl Plan {
 
     /// No release of a task comes at this time or later: the stop time, or the last instant of the grid of steps, if nothing but
     /// [rounding](vecud_base::time::Fraction::steps) is left over there (semantics S19). `None`: the run has no stop time.
-    pub fn released_until(&self, task: &UnitPlan) -> Option<Instant> {
+    pub fn released_until(&self, unit: &UnitPlan) -> Option<Instant> {
         let stop = self.stop?;
-        let Release::Periodic { interval, .. } = task.release else { return Some(stop) };
+        let Release::Periodic { interval, .. } = unit.release else { return Some(stop) };
         let last = || match stop.minus(self.start)?.steps(interval) {
             (steps @ 1.., true) => Some(self.start.after_many(interval, steps)),
             _ => None,
         };
-        Some(Some(task).filter(|task| task.makes_steps()).and_then(|_| last()).map_or(stop, |last| last.min(stop)))
+        Some(Some(unit).filter(|unit| unit.makes_steps()).and_then(|_| last()).map_or(stop, |last| last.min(stop)))
     }
 
     /// The name of a task among all of the rig, `fmu.name`.
-    pub fn full_name(&self, task: &UnitPlan) -> String {
-        format!("{}.{}", self.fmus[task.fmu.0].name, task.name)
+    pub fn full_name(&self, unit: &UnitPlan) -> String {
+        format!("{}.{}", self.fmus[unit.fmu.0].name, unit.name)
     }
 
     /// A task in a sentence: `clock ecu.fast`, but `plant.step`, since steps have no clock.
-    pub fn told_name(&self, task: &UnitPlan) -> String {
-        let what = if task.clock().is_some() { "clock " } else { "" };
-        what.to_owned() + &self.full_name(task)
+    pub fn told_name(&self, unit: &UnitPlan) -> String {
+        let what = if unit.clock().is_some() { "clock " } else { "" };
+        what.to_owned() + &self.full_name(unit)
     }
 
     /// The name of an input clock that ticks between steps among all of the rig, `fmu.clock`.
@@ -125,6 +125,6 @@ impl Plan {
 
     /// The core of each task.
     pub fn cores(&self) -> Vec<usize> {
-        self.units.iter().map(|task| task.cpu).collect()
+        self.units.iter().map(|unit| unit.cpu).collect()
     }
 }

@@ -51,14 +51,14 @@ impl Plan {
 
     /// The columns of a sample of this task, in its order: its own, those of variables that callbacks of its FMU read, and those
     /// of the clocks that it may tick.
-    pub fn recorded(&self, task: &UnitPlan) -> impl Iterator<Item = SignalId> {
-        let clocks = task.ticks.iter().map(|clock| clock.signal);
-        task.recorded().chain(self.fmus[task.fmu.0].recorded_on_ticks()).chain(clocks)
+    pub fn recorded(&self, unit: &UnitPlan) -> impl Iterator<Item = SignalId> {
+        let clocks = unit.ticks.iter().map(|clock| clock.signal);
+        unit.recorded().chain(self.fmus[unit.fmu.0].recorded_on_ticks()).chain(clocks)
     }
 
     /// The columns of a sample of this task that are recorded.
-    pub fn written(&self, task: &UnitPlan) -> impl Iterator<Item = SignalId> {
-        self.recorded(task).filter(|signal| self.is_recorded(*signal))
+    pub fn written(&self, unit: &UnitPlan) -> impl Iterator<Item = SignalId> {
+        self.recorded(unit).filter(|signal| self.is_recorded(*signal))
     }
 
     /// Whether all connections of a variable take a value of this many bytes: where one does not, that is noted when the value is
@@ -68,17 +68,17 @@ impl Plan {
     }
 
     /// Words of a sample of this task.
-    pub fn sample_words(&self, task: &UnitPlan) -> usize {
-        let values = self.recorded(task).map(|signal| self.column(signal).words());
-        values.sum::<usize>() + self.presence_words(task)
+    pub fn sample_words(&self, unit: &UnitPlan) -> usize {
+        let values = self.recorded(unit).map(|signal| self.column(signal).words());
+        values.sum::<usize>() + self.presence_words(unit)
     }
 
     /// Words at the end of a sample with a bit for each of its values: whether there is one. None when all always are.
-    pub fn presence_words(&self, task: &UnitPlan) -> usize {
-        let varies = task.get.iter().any(|batch| batch.resizable.is_some() || !batch.ticked.is_empty());
-        let fmu = &self.fmus[task.fmu.0];
+    pub fn presence_words(&self, unit: &UnitPlan) -> usize {
+        let varies = unit.get.iter().any(|batch| batch.resizable.is_some() || !batch.ticked.is_empty());
+        let fmu = &self.fmus[unit.fmu.0];
         match varies || fmu.records_internal_steps() || fmu.recorded_on_ticks().next().is_some() {
-            true => self.recorded(task).count().div_ceil(64),
+            true => self.recorded(unit).count().div_ceil(64),
             false => 0,
         }
     }

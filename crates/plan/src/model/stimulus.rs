@@ -78,8 +78,8 @@ pub struct FedClock {
 impl FedClock {
     /// The time ahead of every activation up to which the ticks of a clock between steps have to be known, s: two steps, one of
     /// them for rounding. `None`: the clock ticks a task.
-    pub fn ahead(&self, tasks: &[UnitPlan]) -> Option<f64> {
-        let step = tasks[self.clock.and(Some(self.task))?.0].release.shortest_known()?;
+    pub fn ahead(&self, units: &[UnitPlan]) -> Option<f64> {
+        let step = units[self.clock.and(Some(self.task))?.0].release.shortest_known()?;
         Some(2.0 * step.seconds())
     }
 }

@@ -33,11 +33,11 @@ impl TracePlan {
     }
 
     /// The note about the kernel's trace, if the rig asks for one.
-    pub(crate) fn note(rig: &Rig, tasks: &[UnitPlan]) -> Option<&'static str> {
+    pub(crate) fn note(rig: &Rig, units: &[UnitPlan]) -> Option<&'static str> {
         match (rig.trace.kernel, rig.mode) {
             (false, _) => None,
             (true, Mode::Virtual) => Some("[trace] kernel = true: the kernel is traced in real time only"),
-            (true, Mode::RealTime) if tasks.iter().any(UnitPlan::has_limit) => None,
+            (true, Mode::RealTime) if units.iter().any(UnitPlan::has_limit) => None,
             (true, Mode::RealTime) => Some(
                 "[trace] kernel = true: no clock has a limit (max_latency_us, max_execution_us, max_overruns, overrun = \"stop\"), so \
                  nothing stops the kernel's trace, and the end of the run is kept",

@@ -1,9 +1,9 @@
 //! The order of all tasks, with notes on its causes.
 
 use super::band::{self, Placement, place, width};
-use super::classes::{PriorityGroup, classes, feeds, ticks};
 use super::merge::{Merged, NoPlace, Placed, TooNarrow};
-use super::rungs::Band;
+use super::priority_groups::{PriorityGroup, classes, feeds, ticks};
+use super::slots::Band;
 use crate::findings::Findings;
 use crate::resolved::Resolved;
 use crate::{FifoReach, HostFacts, Mode, UnitId};

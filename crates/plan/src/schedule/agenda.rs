@@ -259,8 +259,8 @@ impl Agenda {
 
     /// The tasks that are released at each instant of a batch, in their order.
     #[inline]
-    pub fn released(&self, stretch: &Instants) -> impl Iterator<Item = TaskId> {
-        self.grids.released(stretch).flat_map(|(word, bits)| {
+    pub fn released(&self, batch: &Instants) -> impl Iterator<Item = TaskId> {
+        self.grids.released(batch).flat_map(|(word, bits)| {
             let mut bits = *bits;
             std::iter::from_fn(move || {
                 let bit = bits.trailing_zeros() as usize;
@@ -273,8 +273,8 @@ impl Agenda {
     }
 
     /// Passes a number of `instants` of a batch, as if each activation had been [taken](Agenda::take).
-    pub fn pass(&mut self, stretch: &Instants, instants: u64) {
-        if let Some(last) = self.grids.pass_many(stretch, instants) {
+    pub fn pass(&mut self, batch: &Instants, instants: u64) {
+        if let Some(last) = self.grids.pass_many(batch, instants) {
             self.instants += instants - 1;
             self.from = 0;
             self.begin(last);

@@ -11,15 +11,15 @@
 mod agenda;
 mod arrival;
 mod grid;
-mod lull;
 mod passed;
+mod quiet_point;
 mod timeline;
 mod token_bucket;
 
 pub use agenda::{Agenda, Instants};
 pub use arrival::ClockOffset;
 pub use grid::{first_after, first_from};
-pub use lull::QuietPoint;
 pub use passed::Passed;
+pub use quiet_point::QuietPoint;
 pub use timeline::{Armed, DispatchStamp, Due, FED, LateRelease, Learned, QUEUE, Skipped, Tick, Timeline};
 pub use token_bucket::TokenBucket;

@@ -24,7 +24,7 @@ pub struct Identity {
 impl Identity {
     /// The identity of a plan.
     pub fn of(plan: &Plan) -> Identity {
-        let clock = |task: &crate::UnitPlan| (plan.full_name(task), released(plan, &task.release));
+        let clock = |unit: &crate::UnitPlan| (plan.full_name(unit), released(plan, &unit.release));
         let connection = |connection: &crate::ConnectionPlan| {
             let from = (connection.from_type != connection.variable_type).then_some(connection.from_type);
             let units = connection.units.as_ref().map(|(from, to)| format!(", {from} to {to}")).unwrap_or_default();

@@ -50,7 +50,7 @@ fn is_on_tick(described: &DescribedFmu, v: &Variable) -> bool {
 /// The variables that are read when output clocks of an FMU tick: one batch per type and clock, or element of an array clock.
 pub fn on_ticks(resolved: &Resolved, fmu: usize) -> Vec<OnTick> {
     let described = &resolved.fmus[fmu];
-    let variables = resolved.wanted[fmu].read.iter().copied();
+    let variables = resolved.needed[fmu].read.iter().copied();
     let variables = variables.filter(|&i| is_on_tick(described, &described.variables()[i]));
     let batches = |(clocks, variables): (Vec<usize>, Vec<usize>)| {
         let batches = read(resolved, fmu, variables).into_iter();
@@ -85,16 +85,16 @@ pub struct Batches {
 pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
     let candidates = &resolved.clocks.candidates;
     let (mut set, mut get) = (vec![Vec::new(); candidates.len()], vec![Vec::new(); candidates.len()]);
-    for (fmu, (described, wanted)) in resolved.fmus.iter().zip(&resolved.wanted).enumerate() {
-        for &i in &wanted.written {
+    for (fmu, (described, needed)) in resolved.fmus.iter().zip(&resolved.needed).enumerate() {
+        for &i in &needed.written {
             resolved.setting((fmu, i)).into_iter().for_each(|candidate| set[candidate].push(i));
         }
         // An input that nothing feeds keeps its start value.
         let is_read = |&i: &usize| match described.variables()[i].causality {
-            Causality::Input => wanted.is_input_read(described, i),
+            Causality::Input => needed.is_input_read(described, i),
             _ => true,
         };
-        for &i in wanted.read.iter().filter(|i| is_read(i) && !is_on_tick(described, &described.variables()[**i])) {
+        for &i in needed.read.iter().filter(|i| is_read(i) && !is_on_tick(described, &described.variables()[**i])) {
             resolved.getting((fmu, i)).into_iter().for_each(|candidate| get[candidate].push(i));
         }
     }
@@ -108,8 +108,8 @@ pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
     let has_files = resolved.rig.record.as_ref().is_none_or(|own| !own.formats.is_empty());
     // Where no recorded variable changes, constant ones make the rows.
     if !has_files && !makes_rows(&set) && !makes_rows(&get) && !ticks() {
-        for (fmu, wanted) in resolved.wanted.iter().enumerate() {
-            for &i in wanted.read.iter().filter(|i| resolved.columns.is_recorded((fmu, **i))) {
+        for (fmu, needed) in resolved.needed.iter().enumerate() {
+            for &i in needed.read.iter().filter(|i| resolved.columns.is_recorded((fmu, **i))) {
                 resolved.setting((fmu, i)).into_iter().for_each(|candidate| get[candidate].push(i));
             }
         }
@@ -176,7 +176,7 @@ fn read_in_event_mode(resolved: &Resolved, fmu: usize, variables: Vec<usize>) ->
 fn fill_written(resolved: &Resolved, (fmu, variable): VariableId, item: &mut BatchItem) {
     let (described, links) = (&resolved.fmus[fmu], &resolved.links);
     let feeding = links.feeding((fmu, variable));
-    if resolved.wanted[fmu].is_recorded_when_set(described, variable) {
+    if resolved.needed[fmu].is_recorded_when_set(described, variable) {
         item.signals = resolved.columns.of_variable((fmu, variable));
     }
     (item.connections, item.capacity) = carried(links, feeding);

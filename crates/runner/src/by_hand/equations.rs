@@ -1,6 +1,6 @@
 //! Requests for Model Exchange: the equations of an instance, their implicit form, and their size.
 
-use super::instance::{Caller, Life, Result};
+use super::instance::{Caller, LiveInstance, Result};
 use super::protocol::{ReplyContent, Request, RequestFailure};
 use vecud_description::{Causality, ModelDescription, Variable};
 use vecud_fmi::{Attempt, Function, ImplicitForm, Numbers};
@@ -8,7 +8,7 @@ use vecud_fmi::{Attempt, Function, ImplicitForm, Numbers};
 impl Caller {
     /// Asks the instance for its numbers of states and event indicators. A difference to the description is noted.
     fn ask_numbers(&mut self) -> Result<Numbers> {
-        let Life::Equations(_, model) = &mut self.life else { return Err(RequestFailure::NotHere) };
+        let LiveInstance::Equations(_, model) = &mut self.instance else { return Err(RequestFailure::NotHere) };
         let numbers = model.numbers();
         let numbers = numbers.map_err(|failure| self.failed(failure))?;
         (self.numbers, self.has_told_numbers) = (numbers, true);
@@ -22,7 +22,7 @@ impl Caller {
             ] {
                 if told != described {
                     let function = self.word(function);
-                    self.mouth
+                    self.channel
                         .note(format!("{function} says {told}, and by its modelDescription.xml it has {described}"));
                 }
             }
@@ -45,7 +45,7 @@ impl Caller {
             self.ask_numbers()?;
         }
         if of(&self.numbers) == 0 {
-            self.mouth.note(format!("nothing is called: the FMU has no {what}"));
+            self.channel.note(format!("nothing is called: the FMU has no {what}"));
         }
         Ok(())
     }
@@ -60,7 +60,7 @@ impl Caller {
             }
             _ => self.numbers,
         };
-        let Life::Equations(_, model) = &mut self.life else { return Err(RequestFailure::NotHere) };
+        let LiveInstance::Equations(_, model) = &mut self.instance else { return Err(RequestFailure::NotHere) };
         if request == Request::GetStateValueReferences {
             let mut references = vec![0; states];
             let done = model.state_references(&mut references);

@@ -36,13 +36,13 @@ pub const PLACE_FD: i32 = 4;
 pub const PLACE_WORDS: usize = 1 + 128;
 
 /// Where messages go, from whichever thread.
-struct Mouth {
+struct Channel {
     stream: Mutex<UnixStream>,
     abi: Abi,
     interface: Interface,
 }
 
-impl Mouth {
+impl Channel {
     /// Sends a message. Where the peer has gone, this process ends soon.
     fn say(&self, message: &Message) {
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,7 +65,7 @@ impl Mouth {
     }
 }
 
-impl InstanceHost for Mouth {
+impl InstanceHost for Channel {
     fn log(&self, status: Status, category: Option<&[u8]>, message: &[u8]) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (category, message) = (category.map(text).unwrap_or_default(), text(message));
@@ -117,14 +117,14 @@ impl InstanceHost for Mouth {
 
 /// Serves the FMU code on the only thread.
 struct Server {
-    mouth: Arc<Mouth>,
+    channel: Arc<Channel>,
     shown: CallIndicator,
 }
 
 impl ThreadHost for Server {
     fn clock_update(&self, time: Option<f64>) {
         let at = time.map(|time| format!(" of {time:?}")).unwrap_or_default();
-        self.mouth.say(&Message::CalledBack(format!("clockUpdate{at}")));
+        self.channel.say(&Message::CalledBack(format!("clockUpdate{at}")));
     }
 
     // Nothing preempts the only thread.
@@ -187,9 +187,9 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
     let description = description.map_err(|error| error.to_string())?;
     surroundings::keep();
     let listening = stream.try_clone().map_err(|error| error.to_string())?;
-    let mouth = Arc::new(Mouth { stream: Mutex::new(stream), abi: subject.abi, interface: subject.interface });
+    let channel = Arc::new(Channel { stream: Mutex::new(stream), abi: subject.abi, interface: subject.interface });
     let shown = CallIndicator::new(vecud_fmi::CallProbe { word, tag: 0, calls });
-    let server: &'static Server = Box::leak(Box::new(Server { mouth: mouth.clone(), shown }));
+    let server: &'static Server = Box::leak(Box::new(Server { channel: channel.clone(), shown }));
     set_thread_host(Some(server));
-    Ok((Caller::new(subject, description, mouth), listening))
+    Ok((Caller::new(subject, description, channel), listening))
 }

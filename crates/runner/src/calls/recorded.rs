@@ -1,9 +1,9 @@
 //! The recorded values of a task, one row for each activation.
 
 use super::Calls;
+use crate::run_state::RunState;
 use crate::text::Text;
 use crate::thread_host::PartitionHost;
-use crate::world::World;
 use vecud_base::time::Instant;
 use vecud_description::bytes;
 use vecud_plan::{BatchItem, RecordedClock, SignalId, UnitId};
@@ -21,8 +21,8 @@ pub struct Recorded {
 
 impl Recorded {
     /// The recorded variables of a task; `None`: there are none.
-    pub fn of(world: &World, task: UnitId) -> Option<Recorded> {
-        let (ring, plan) = (world.board.samples(task), &world.plan.units[task.0]);
+    pub fn of(world: &RunState, unit: UnitId) -> Option<Recorded> {
+        let (ring, plan) = (world.board.samples(unit), &world.plan.units[unit.0]);
         let (own_columns, presence_words) = (plan.recorded().count(), world.plan.presence_words(plan));
         let is_number = |signal: &SignalId| world.plan.column(*signal).capacity.is_none();
         let all_recorded = |item: &BatchItem| item.signals.len() == item.elements && item.signals.iter().all(is_number);
@@ -33,12 +33,12 @@ impl Recorded {
     /// Appends the inputs and outputs of the last activation, valid from `time` on, and the values that callbacks read through
     /// `host`. `false`: there was no room.
     #[inline(never)] // most tasks of a rig are not recorded
-    pub fn append(&self, calls: &Calls, world: &World, host: &PartitionHost, order: u64, time: Instant) -> bool {
-        let plan = &world.plan.units[calls.task.0];
+    pub fn append(&self, calls: &Calls, world: &RunState, host: &PartitionHost, order: u64, time: Instant) -> bool {
+        let plan = &world.plan.units[calls.unit.0];
         let resizable = calls.beside.as_ref().and_then(|beside| beside.resizable.as_ref());
         let planned = plan.set.iter().chain(&plan.get);
         let batches = calls.set.iter().map(|(values, _)| values).chain(calls.get.iter().map(|(values, _)| values));
-        let state = &world.tasks[calls.task.0];
+        let state = &world.tasks[calls.unit.0];
         self.ring.push(order, time, |record| {
             for (number, (planned, values)) in planned.zip(batches).enumerate() {
                 let get = number.checked_sub(calls.set.len());
@@ -67,7 +67,7 @@ impl Recorded {
                                 let place = places.map_or(Some(first + element), |places| {
                                     places[element].map(|place| place as usize)
                                 });
-                                let text = Text { task: calls.task, time, variable, signal: *signal };
+                                let text = Text { unit: calls.unit, time, variable, signal: *signal };
                                 text.put(world, values, place, record);
                             }
                         }
@@ -80,7 +80,7 @@ impl Recorded {
                 }
             }
             host.with_on_ticks(|on_ticks| {
-                on_ticks.put(world, calls.task, time, record);
+                on_ticks.put(world, calls.unit, time, record);
                 let ticks = |clock: &RecordedClock| clock.output.is_none_or(|output| state.has_one_ticked(&[output]));
                 record.put_all(plan.ticks.iter().map(|clock| u64::from(ticks(clock))));
                 record.put_all((0..self.presence_words).map(|word| {
@@ -97,7 +97,7 @@ impl Recorded {
 }
 
 /// Puts the initial value of a column, from before any activation.
-fn put_initial(world: &World, signal: SignalId, record: &mut NewRecord) {
+fn put_initial(world: &RunState, signal: SignalId, record: &mut NewRecord) {
     let planned = world.plan.column(signal);
     match (world.board.initial(signal), &planned.start) {
         (Some(initial), _) => record.put_in(planned.words(), initial),

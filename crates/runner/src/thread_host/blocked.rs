@@ -47,6 +47,6 @@ impl PartitionHost {
     /// Time that partitions have executed on this activation's core, ns.
     fn executed(&self) -> i64 {
         let world = self.world;
-        self.task().map_or(0, |task| world.cores[world.tasks[task.0].core].executed.load(Relaxed))
+        self.unit().map_or(0, |unit| world.cores[world.tasks[unit.0].core].executed.load(Relaxed))
     }
 }

@@ -4,9 +4,9 @@
 //! All memory is taken when a run is prepared.
 
 use super::PartitionHost;
+use crate::run_state::RunState;
 use crate::slopes::{CarriedDerivatives, HIGHEST, taylor};
 use crate::values;
-use crate::world::World;
 use std::time::Duration;
 use vecud_base::time::{Fraction, Instant, TimeUnit};
 use vecud_description::VariableType;
@@ -18,8 +18,8 @@ use vecud_record::board::TaskWord;
 const ROUNDING: f64 = 1e-9;
 
 /// The buffers of one instance for the midst of its steps.
-pub struct Midst {
-    unit: TimeUnit,
+pub struct IntermediateWork {
+    time_unit: TimeUnit,
     curves: Option<Curves>,
     rows: Option<Rows>,
 }
@@ -35,9 +35,9 @@ struct Curves {
 
 /// Rows of internal steps.
 struct Rows {
-    task: UnitId,
+    unit: UnitId,
     batches: Vec<Batch>,
-    /// For each column of the task: the batch and the element that it is read as.
+    /// For each column of the unit: the batch and the element that it is read as.
     columns: Vec<(SignalId, Option<(usize, usize)>)>,
     /// The last row.
     last: Option<Instant>,
@@ -45,9 +45,9 @@ struct Rows {
     grid: (Instant, Fraction),
 }
 
-impl Midst {
+impl IntermediateWork {
     /// The buffers of this instance; `None`: it needs none.
-    pub(super) fn new(world: &World, fmu: FmuId) -> Option<Midst> {
+    pub(super) fn new(world: &RunState, fmu: FmuId) -> Option<IntermediateWork> {
         let own = &world.plan.fmus[fmu.0];
         let plan = own.intermediate()?;
         let curves = (!plan.inputs.is_empty()).then(|| {
@@ -55,15 +55,15 @@ impl Midst {
             Curves { elements: vec![(0.0, [0.0; HIGHEST]); batch.len()], batch, since: None }
         });
         let rows = Rows::new(world, fmu, plan);
-        (curves.is_some() || rows.is_some()).then_some(Midst { unit: own.time_unit, curves, rows })
+        (curves.is_some() || rows.is_some()).then_some(IntermediateWork { time_unit: own.time_unit, curves, rows })
     }
 }
 
 impl Rows {
-    fn new(world: &World, fmu: FmuId, plan: &IntermediatePlan) -> Option<Rows> {
-        let is_its = |task: &vecud_plan::UnitPlan| task.fmu == fmu && matches!(task.work, Work::Step(_));
-        let task = world.plan.units.iter().position(is_its).filter(|_| !plan.recorded.is_empty())?;
-        let Release::Periodic { interval, .. } = world.plan.units[task].release else { return None };
+    fn new(world: &RunState, fmu: FmuId, plan: &IntermediatePlan) -> Option<Rows> {
+        let is_its = |unit: &vecud_plan::UnitPlan| unit.fmu == fmu && matches!(unit.work, Work::Step(_));
+        let unit = world.plan.units.iter().position(is_its).filter(|_| !plan.recorded.is_empty())?;
+        let Release::Periodic { interval, .. } = world.plan.units[unit].release else { return None };
         let batches: Vec<Batch> = plan.recorded.iter().map(|planned| values::get(&world.plan, planned).0).collect();
         let mut places = Vec::new();
         for (number, planned) in plan.recorded.iter().enumerate() {
@@ -75,9 +75,9 @@ impl Rows {
             }
         }
         let place = |signal: SignalId| places.iter().find(|(own, _)| *own == signal).map(|(_, place)| *place);
-        let columns = world.plan.recorded(&world.plan.units[task]).map(|signal| (signal, place(signal))).collect();
+        let columns = world.plan.recorded(&world.plan.units[unit]).map(|signal| (signal, place(signal))).collect();
         let grid = (world.plan.start, interval);
-        Some(Rows { task: UnitId(task), batches, columns, last: None, grid })
+        Some(Rows { unit: UnitId(unit), batches, columns, last: None, grid })
     }
 
     /// The instant of a time that an FMU reports: the one of the grid where only rounding is between them.
@@ -90,13 +90,13 @@ impl Rows {
     }
 
     /// Appends a row of the values that were read at `time`; the other columns are unchanged.
-    fn append(&mut self, world: &World, time: Instant) {
-        let ring = world.board.samples(self.task);
+    fn append(&mut self, world: &RunState, time: Instant) {
+        let ring = world.board.samples(self.unit);
         if ring.is_unused() || self.last.is_some_and(|last| last >= time) {
             return;
         }
         self.last = Some(time);
-        let Rows { task, batches, columns, .. } = self;
+        let Rows { unit, batches, columns, .. } = self;
         while !ring.push(0, time, |record| {
             for (signal, place) in columns.iter() {
                 let planned = world.plan.column(*signal);
@@ -112,7 +112,7 @@ impl Rows {
             }));
         }) {
             if world.plan.mode == Mode::RealTime {
-                world.board.task(*task).count(TaskWord::SamplesDropped, 1);
+                world.board.task(*unit).count(TaskWord::SamplesDropped, 1);
                 return;
             }
             std::thread::sleep(Duration::from_micros(100));
@@ -125,8 +125,8 @@ impl PartitionHost {
     /// steps.
     pub fn follow_curves(&self, time: Instant, batch: &Batch, slopes: &CarriedDerivatives) -> bool {
         let mut midst = self.midst.borrow_mut();
-        let Some(Midst { unit, curves: Some(curves), .. }) = &mut *midst else { return false };
-        curves.since = Some(unit.value(time));
+        let Some(IntermediateWork { time_unit, curves: Some(curves), .. }) = &mut *midst else { return false };
+        curves.since = Some(time_unit.value(time));
         for (own, (element, derivatives)) in curves.elements.iter_mut().zip(slopes.elements()) {
             *own = (f64::from_bits(batch.word(element)), derivatives);
         }
@@ -143,14 +143,14 @@ impl PartitionHost {
     /// All gets come first, then all sets.
     fn exchange_in_midst(&self, update: &Intermediate) -> Result<(), Failure> {
         let mut midst = self.midst.borrow_mut();
-        let Some(Midst { unit, curves, rows }) = &mut *midst else { return Ok(()) };
+        let Some(IntermediateWork { time_unit, curves, rows }) = &mut *midst else { return Ok(()) };
         let Some(updates) = self.world.instances[self.fmu.0].updates.get() else { return Ok(()) };
         if let Some(rows) = rows.as_mut().filter(|_| update.get_allowed && update.step_finished)
-            && let Some(time) = rows.instant(*unit, update.time)
+            && let Some(time) = rows.instant(*time_unit, update.time)
         {
             for batch in &mut rows.batches {
                 let _warning_is_counted = updates.get(batch)?;
-                self.world.look_for_nan(self.fmu, Some(rows.task), batch, || time);
+                self.world.look_for_nan(self.fmu, Some(rows.unit), batch, || time);
             }
             rows.append(self.world, time);
         }

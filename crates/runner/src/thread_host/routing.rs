@@ -5,7 +5,7 @@ use super::{Dispatch, Event, PartitionHost};
 use crate::delays::Delays;
 use crate::exchange::{Deadline, TickStamp};
 use crate::intervals::{duration, roughly};
-use crate::world::World;
+use crate::run_state::RunState;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Fraction, Instant, Nanos, TimeUnit};
 use vecud_description::ValueReference;
@@ -37,7 +37,7 @@ struct Countdowns {
 
 impl Clocks {
     /// Buffers for the output clocks and countdown clocks of `fmu`.
-    pub(super) fn new(world: &World, fmu: FmuId) -> Clocks {
+    pub(super) fn new(world: &RunState, fmu: FmuId) -> Clocks {
         let plan = &world.plan.fmus[fmu.0];
         let countdowns = |fraction: bool| {
             let partitions = plan.countdowns().iter().filter_map(|&id| Some((id, world.plan.units[id.0].partition()?)));
@@ -70,7 +70,7 @@ impl PartitionHost {
     /// The task in whose activation `clock`, which is active, has ticked: the caller's own, or a partition that the caller has
     /// preempted, whose tick surfaces in the caller's callback (S4). `None`: its partition has returned.
     fn ticker(&self, clock: &OutputClock) -> Option<UnitId> {
-        let own = self.task();
+        let own = self.unit();
         if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
             return own;
         }
@@ -90,8 +90,8 @@ impl PartitionHost {
             return (self.world.simulation(Nanos(self.world.now())), self.root());
         }
         match ticker {
-            _ if ticker == self.task() => (said.unwrap_or(self.time()), self.root()),
-            Some(task) => (said.unwrap_or(self.world.board.task(task).time()), self.world.root(task)),
+            _ if ticker == self.unit() => (said.unwrap_or(self.time()), self.root()),
+            Some(unit) => (said.unwrap_or(self.world.board.task(unit).time()), self.world.root(unit)),
             None => {
                 self.note(FindingKind::TickReadLate, Some(clock.reference), 0);
                 (said.unwrap_or(self.time()), self.root())
@@ -100,13 +100,13 @@ impl PartitionHost {
     }
 
     /// The FMU's unit of time.
-    fn unit(&self) -> TimeUnit {
+    fn time_unit(&self) -> TimeUnit {
         self.world.plan.fmus[self.fmu.0].time_unit
     }
 
     /// The clock at the root of the activation under way.
     fn root(&self) -> Option<UnitId> {
-        self.task().and_then(|own| self.world.root(own))
+        self.unit().and_then(|own| self.world.root(own))
     }
 
     /// The instant of an `intermediateUpdateTime`. Under preemption they may decrease, but not below the time of every activation
@@ -117,12 +117,12 @@ impl PartitionHost {
             instead
         };
         let own = self.time();
-        let Some(said) = self.unit().instant(time) else { return illegal(own) };
+        let Some(said) = self.time_unit().instant(time) else { return illegal(own) };
         if said >= own {
             return said;
         }
-        let tasks = self.world.plan.units.iter().enumerate().filter(|(_, task)| task.fmu == self.fmu);
-        let cells = tasks.map(|(task, _)| self.world.board.task(UnitId(task)));
+        let tasks = self.world.plan.units.iter().enumerate().filter(|(_, unit)| unit.fmu == self.fmu);
+        let cells = tasks.map(|(unit, _)| self.world.board.task(UnitId(unit)));
         let active = cells.filter(|cells| cells.get(TaskWord::Active) == 1).map(|cells| cells.time());
         let earliest = active.min().unwrap_or(own);
         if said < earliest { illegal(earliest) } else { said }
@@ -130,7 +130,7 @@ impl PartitionHost {
 
     /// Notes a violation of the standard, in the name of the activation under way.
     pub(super) fn note(&self, finding: FindingKind, reference: Option<ValueReference>, value: u64) {
-        let seen = Occurrence { task: self.task(), reference, time: Some(self.time()), value };
+        let seen = Occurrence { task: self.unit(), reference, time: Some(self.time()), value };
         self.world.board.fmu(self.fmu).findings().note(finding, seen);
     }
 
@@ -146,7 +146,7 @@ impl PartitionHost {
     /// A clock of the instance has ticked in Event Mode, at this time: hands it to the tasks that it triggers.
     pub fn ticked_in_event_mode(&self, clock: usize, time: Instant) {
         let targets = &self.world.plan.fmus[self.fmu.0].output_clocks[clock].targets;
-        let stamp = TickStamp { time, dispatched: self.dispatched_at(), root: self.task() };
+        let stamp = TickStamp { time, dispatched: self.dispatched_at(), root: self.unit() };
         targets.iter().for_each(|target| self.dispatch_tick(clock, *target, stamp));
         self.wake_targets();
     }
@@ -156,7 +156,7 @@ impl PartitionHost {
         if self.closes_a_cycle(target, time) {
             self.note(FindingKind::CutCycle, self.world.plan.units[target.0].clock(), 0);
         } else {
-            let by = self.task().map_or(0, |own| own.0 as u64 + 1);
+            let by = self.unit().map_or(0, |own| own.0 as u64 + 1);
             self.world.tasks[target.0].ticked_by.store(by, Relaxed);
         }
         let taken = match &self.dispatch {
@@ -177,7 +177,7 @@ impl PartitionHost {
 
     /// Whether this activation goes back to one of `target` at this very time: the tick will be coalesced.
     fn closes_a_cycle(&self, target: UnitId, time: Instant) -> bool {
-        let mut task = self.task();
+        let mut task = self.unit();
         for _ in 0..self.world.tasks.len() {
             let Some(one) = task.filter(|one| self.world.board.task(*one).time() == time) else { return false };
             if one == target {
@@ -285,9 +285,9 @@ impl PartitionHost {
             self.note(finding, reference, value);
         };
         match Qualifier::from_raw(qualifier) {
-            Some(Qualifier::Changed) => match duration(read, self.unit()) {
+            Some(Qualifier::Changed) => match duration(read, self.time_unit()) {
                 Ok(interval) => self.dispatch_deadline(target, self.time().after(interval), now),
-                Err(_) => illegal(FindingKind::IllegalInterval, roughly(read, self.unit()).to_bits()),
+                Err(_) => illegal(FindingKind::IllegalInterval, roughly(read, self.time_unit()).to_bits()),
             },
             Some(Qualifier::NotYetKnown | Qualifier::Unchanged) => (),
             None => illegal(FindingKind::IllegalQualifier, qualifier as u64),

@@ -1,7 +1,7 @@
 //! Tunable clocks whose intervals depend on tunable parameters (FMI 3.0, 2.2.8.3, "Tunable periodic Clock"; semantics S2).
 
 use super::{Dispatch, Event, PartitionHost};
-use crate::halt::Halt;
+use crate::activation_error::ActivationError;
 use crate::intervals::period;
 use vecud_base::time::{Fraction, Instant};
 use vecud_description::IntervalVariability;
@@ -14,7 +14,11 @@ impl PartitionHost {
     /// called between the last set and the activation. A changed interval takes effect at `from`, the time of that activation.
     ///
     /// Allocates nothing. An interval that no clock can have is a failure of the FMU, which the board keeps.
-    pub fn reread_tunable_intervals(&self, setting: &mut BeforeActivation<'_>, from: Instant) -> Result<(), Halt> {
+    pub fn reread_tunable_intervals(
+        &self,
+        setting: &mut BeforeActivation<'_>,
+        from: Instant,
+    ) -> Result<(), ActivationError> {
         // Under the lock: readings and their effects stay in the order of the changes.
         let unit = self.world.plan.fmus[self.fmu.0].time_unit;
         self.locked(|| {

@@ -1,6 +1,6 @@
 //! The figures of steps, and of the integration of FMUs over them, as counters in shared memory.
 
-use crate::world::World;
+use crate::run_state::RunState;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Instant, TimeUnit};
 use vecud_plan::UnitId;
@@ -10,19 +10,19 @@ use vecud_solver::WorkCounts;
 
 /// The figures of the steps of one task; written by its thread only.
 pub struct StepFigures {
-    task: UnitId,
+    unit: UnitId,
     cells: TaskCells<'static>,
     findings: FindingCells<'static>,
-    unit: TimeUnit,
+    time_unit: TimeUnit,
     /// The furthest that a step was off its point, in the FMU's unit of time.
     furthest: f64,
 }
 
 impl StepFigures {
-    /// The figures of a task whose FMU counts time in `unit`.
-    pub fn new(world: &World, task: UnitId, unit: TimeUnit) -> StepFigures {
-        let findings = world.board.fmu(world.plan.units[task.0].fmu).findings();
-        StepFigures { task, cells: world.board.task(task), findings, unit, furthest: 0.0 }
+    /// The figures of a task whose FMU counts time in `time_unit`.
+    pub fn new(world: &RunState, unit: UnitId, time_unit: TimeUnit) -> StepFigures {
+        let findings = world.board.fmu(world.plan.units[unit.0].fmu).findings();
+        StepFigures { unit, cells: world.board.task(unit), findings, time_unit, furthest: 0.0 }
     }
 
     /// A step was made.
@@ -72,14 +72,14 @@ impl StepFigures {
     /// communication point.
     #[inline]
     pub fn off_the_point(&self, point: Option<Instant>, reached: f64) {
-        let (task, value) = (Some(self.task), reached.to_bits());
+        let (task, value) = (Some(self.unit), reached.to_bits());
         self.findings.note_alone(FindingKind::OffThePoint, || Occurrence { task, reference: None, time: point, value });
     }
 
     /// The FMU has announced, at this communication point, a time event that is over by then.
     #[cold]
     pub fn event_is_over(&self, point: Instant, event: Instant) {
-        let (task, value) = (Some(self.task), event.seconds().to_bits());
+        let (task, value) = (Some(self.unit), event.seconds().to_bits());
         self.findings.note(FindingKind::PastEvent, Occurrence { task, reference: None, time: Some(point), value });
     }
 
@@ -87,14 +87,14 @@ impl StepFigures {
     /// `most` in a row.
     #[cold]
     pub fn time_creeps(&self, point: Instant, most: u32) {
-        let (task, value) = (Some(self.task), u64::from(most));
+        let (task, value) = (Some(self.unit), u64::from(most));
         self.findings.note(FindingKind::CreepingTime, Occurrence { task, reference: None, time: Some(point), value });
     }
 
     #[cold]
     fn deviates_further(&mut self, off: f64) {
         self.furthest = off;
-        let seconds = off * self.unit.seconds().seconds();
+        let seconds = off * self.time_unit.seconds().seconds();
         self.cells.word(TaskWord::Deviation).store(seconds.to_bits(), Relaxed);
     }
 }
@@ -110,8 +110,8 @@ pub struct IntegrationFigures {
 
 impl IntegrationFigures {
     /// The figures of an integration, in the name of this task.
-    pub fn new(world: &World, task: UnitId) -> IntegrationFigures {
-        IntegrationFigures { cells: world.board.task(task), counted: WorkCounts::default(), in_release: 0 }
+    pub fn new(world: &RunState, unit: UnitId) -> IntegrationFigures {
+        IntegrationFigures { cells: world.board.task(unit), counted: WorkCounts::default(), in_release: 0 }
     }
 
     /// A release begins.

@@ -2,8 +2,8 @@
 
 use super::figures::StepFigures;
 use crate::calls::{Calls, Recorded};
+use crate::run_state::RunState;
 use crate::thread_host::PartitionHost;
-use crate::world::World;
 use std::cmp::Ordering;
 #[cfg(debug_assertions)]
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ use vecud_record::board::TaskWord;
 /// A communication point at which the FMU is told the time of its own next event, which is the same but for rounding (semantics
 /// S22).
 #[derive(Clone, Copy)]
-struct Told {
+struct ToldTime {
     point: Instant,
     seconds: f64,
     /// In the FMU's unit of time.
@@ -27,7 +27,7 @@ struct Told {
 }
 
 /// How an FMU that is simulated by itself is recorded: an event has two rows of its time.
-struct Shows {
+struct EventRows {
     /// Times at which inputs have events: a source jumps, or changes a discrete variable.
     input_events: Box<[Instant]>,
     /// How many of them are over.
@@ -45,10 +45,10 @@ struct Shows {
     rows: u64,
 }
 
-impl Shows {
-    fn new(world: &World, steps_per_row: u32, step: Fraction) -> Shows {
+impl EventRows {
+    fn new(world: &RunState, steps_per_row: u32, step: Fraction) -> EventRows {
         let interval = Instant::ZERO.after_many(step, steps_per_row.into()).minus(Instant::ZERO);
-        Shows {
+        EventRows {
             input_events: world.plan.input_events.clone().into(),
             past: world.plan.input_events.partition_point(|event| *event <= world.begin),
             has_jumped: false,
@@ -74,116 +74,179 @@ impl Shows {
     }
 }
 
+/// The sizes of steps that an FMU can make.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum StepSizes {
+    /// The length of the grid's steps alone.
+    Grid,
+    /// Any size; missed steps are made up one by one all the same, since the rig queues their releases.
+    Any,
+    /// Any size; missed steps are made up by one longer step.
+    AnyAtOnce,
+}
+
+/// The place of a run among those that continue each other by a saved state.
+struct RunPart {
+    /// The run goes on from a saved state.
+    is_resumed: bool,
+    /// Another one goes on from its state, and has the row of the time at which its steps end.
+    is_continued: bool,
+}
+
+/// The last row that was recorded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LastRow {
+    /// There is none yet, or none from after the last event.
+    Missing,
+    /// The row of this time.
+    At(Instant),
+    /// The row from before an event, whose outputs were not read yet.
+    BeforeEvent,
+}
+
+/// The end of the run, as far as an FMU asks for it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum RunEnd {
+    /// Not yet.
+    Open,
+    /// The FMU has asked for it.
+    Requested,
+    /// The FMU has asked for it, and has its last row.
+    Recorded,
+}
+
 /// Progress and rules of the steps of one instance.
 pub struct Stepping {
-    task: UnitId,
+    unit: UnitId,
     /// One step.
     stride: Stride,
     /// The length of a step in the FMU's unit of time, rounded once.
     pub size: f64,
     /// The step size that the FMU is told.
     step_size: StepSize,
-    /// Missed steps are made up by one longer step.
-    is_variable: bool,
-    /// The FMU can make steps of any size.
-    pub varies: bool,
+    sizes: StepSizes,
     /// The FMU has Event Mode.
     pub handles_events: bool,
     /// How a step that is discarded is tried in parts.
     pub retry: Retry,
-    pub unit: TimeUnit,
+    pub time_unit: TimeUnit,
     /// The time that no step goes beyond.
     pub stop: Option<Instant>,
     /// A step of the grid that ends here or later ends at the stop time: rounding alone lies between.
     until: Option<Instant>,
-    /// The run is taken up again: its next part has the row of the time at which this one's steps end.
-    saves: bool,
-    /// The run goes on from a saved state.
-    pub is_resumed: bool,
+    part: RunPart,
     /// The communication point that the FMU has come to; `None`: it has made no step in this run.
     pub reached: Option<Instant>,
     /// The communication point whose outputs were read.
     read: Option<Instant>,
-    /// The last row that was recorded.
-    row: Option<Instant>,
-    /// That row is from before an event, of which nothing was read yet.
-    precedes_event: bool,
+    row: LastRow,
     /// The distance from its communication point within which a step may end: the FMU's internal step, else a hundredth of a
     /// step.
     pub tolerance: f64,
-    /// The FMU has asked for the end of the run.
-    pub is_over: bool,
-    /// Its last row is recorded.
-    is_ended: bool,
+    end: RunEnd,
     pub figures: StepFigures,
     /// The time that the last step has reached as the FMU reports it, if that is not its communication point.
     off: Option<f64>,
     /// A release beside the grid that the schedule does not have yet.
     beside: Option<Instant>,
     /// Begin and end of the step under way, where the FMU is told other times than these.
-    told: [Option<Told>; 2],
+    told_times: [Option<ToldTime>; 2],
     /// `None`: it is a part of a rig.
-    shows: Option<Box<Shows>>,
+    event_rows: Option<Box<EventRows>>,
 }
 
 impl Stepping {
     /// The steps of this task, `plan`, each over `step`.
-    pub fn new(world: &World, task: UnitId, plan: StepPlan, step: Fraction) -> Stepping {
-        let own = &world.plan.units[task.0];
-        let unit = world.plan.fmus[own.fmu.0].time_unit;
+    pub fn new(world: &RunState, unit: UnitId, plan: StepPlan, step: Fraction) -> Stepping {
+        let own = &world.plan.units[unit.0];
+        let time_unit = world.plan.fmus[own.fmu.0].time_unit;
         Stepping {
-            task,
+            unit,
             stride: Stride::new(step),
-            size: unit.amount(step).unwrap_or(step).seconds(),
+            size: time_unit.amount(step).unwrap_or(step).seconds(),
             step_size: plan.step_size,
-            is_variable: plan.is_variable && own.overrun != Overrun::Queue,
-            varies: plan.is_variable,
+            sizes: match plan.is_variable {
+                true if own.overrun != Overrun::Queue => StepSizes::AnyAtOnce,
+                true => StepSizes::Any,
+                false => StepSizes::Grid,
+            },
             handles_events: plan.engine != StepEngine::Steps,
             retry: plan.retry,
-            unit,
+            time_unit,
             // A run that is taken up again goes on from where its steps end.
             stop: world.plan.stop.filter(|_| !world.saves),
             until: world.plan.released_until(own).filter(|_| !world.saves),
-            saves: world.saves,
-            is_resumed: world.begin > world.plan.start || world.plan.fmus[own.fmu.0].initial_state.is_some(),
+            part: RunPart {
+                is_resumed: world.begin > world.plan.start || world.plan.fmus[own.fmu.0].initial_state.is_some(),
+                is_continued: world.saves,
+            },
             reached: None,
             read: None,
-            row: None,
-            precedes_event: false,
-            tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
-            is_over: false,
-            is_ended: false,
-            figures: StepFigures::new(world, task, unit),
+            row: LastRow::Missing,
+            tolerance: plan.internal_step.unwrap_or(time_unit.amount(step).unwrap_or(step).seconds() / 100.0),
+            end: RunEnd::Open,
+            figures: StepFigures::new(world, unit, time_unit),
             off: None,
             beside: None,
-            told: [None; 2],
-            shows: match plan.rows {
-                StepRows::Events { steps_per_row } => Some(Box::new(Shows::new(world, steps_per_row, step))),
+            told_times: [None; 2],
+            event_rows: match plan.rows {
+                StepRows::Events { steps_per_row } => Some(Box::new(EventRows::new(world, steps_per_row, step))),
                 StepRows::Releases => None,
             },
         }
     }
 
-    /// The task.
-    pub fn task(&self) -> UnitId {
-        self.task
+    /// The unit.
+    pub fn unit(&self) -> UnitId {
+        self.unit
+    }
+
+    /// Whether the FMU can make steps of any size.
+    pub fn varies(&self) -> bool {
+        self.sizes != StepSizes::Grid
+    }
+
+    /// Whether the run goes on from a saved state.
+    pub fn is_resumed(&self) -> bool {
+        self.part.is_resumed
+    }
+
+    /// Whether the FMU has asked for the end of the run.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.end != RunEnd::Open
+    }
+
+    /// Takes over whether the FMU asks for the end of the run.
+    #[inline(always)] // as what calls it
+    pub fn request_end(&mut self, is_requested: bool) {
+        if is_requested {
+            self.end = self.end.max(RunEnd::Requested);
+        }
     }
 
     /// Appends the row of this time, unless it is there already. In virtual time nothing is lost: waits for the supervisor to
     /// read.
-    pub fn record(&mut self, recorded: &Recorded, calls: &Calls, world: &World, host: &PartitionHost, time: Instant) {
-        if self.row.is_some_and(|row| row >= time) {
+    pub fn record(
+        &mut self,
+        recorded: &Recorded,
+        calls: &Calls,
+        world: &RunState,
+        host: &PartitionHost,
+        time: Instant,
+    ) {
+        if !self.lacks_row(time) {
             return;
         }
-        (self.row, self.precedes_event) = (Some(time), false);
+        self.row = LastRow::At(time);
         // No other task has these columns, so that no order is needed but among rows of one time.
-        let order = self.shows.as_mut().map_or(0, |shows| {
-            shows.rows += 1;
-            shows.rows
+        let order = self.event_rows.as_mut().map_or(0, |event_rows| {
+            event_rows.rows += 1;
+            event_rows.rows
         });
         while !recorded.append(calls, world, host, order, time) {
             if world.plan.mode == Mode::RealTime {
-                world.board.task(self.task).count(TaskWord::SamplesDropped, 1);
+                world.board.task(self.unit).count(TaskWord::SamplesDropped, 1);
                 return;
             }
             std::thread::sleep(Duration::from_micros(100));
@@ -192,7 +255,7 @@ impl Stepping {
 
     /// Whether the last row is before this time.
     pub fn lacks_row(&self, time: Instant) -> bool {
-        self.row.is_none_or(|row| row < time)
+        !matches!(self.row, LastRow::At(row) if row >= time)
     }
 
     /// [`Stepping::record`] at a release, of which not each has a row.
@@ -201,12 +264,14 @@ impl Stepping {
         &mut self,
         recorded: &Recorded,
         calls: &Calls,
-        world: &World,
+        world: &RunState,
         host: &PartitionHost,
         time: Instant,
     ) {
         // The first one has one, and the first one after an event.
-        if self.row.is_none() || self.shows.as_mut().is_none_or(|shows| shows.is_row(&time)) {
+        if !matches!(self.row, LastRow::At(_))
+            || self.event_rows.as_mut().is_none_or(|event_rows| event_rows.is_row(&time))
+        {
             self.record(recorded, calls, world, host, time);
         }
     }
@@ -218,36 +283,41 @@ impl Stepping {
         has_event: bool,
         recorded: Option<&Recorded>,
         calls: &Calls,
-        world: &World,
+        world: &RunState,
         host: &PartitionHost,
     ) {
-        let (Some(shows), Some(reached)) = (&mut self.shows, self.reached) else { return };
-        let passed = shows.input_events[shows.past..].partition_point(|event| *event <= reached);
-        shows.past += passed;
-        shows.has_jumped |= passed > 0 && self.stop != Some(reached);
-        if !has_event && !shows.has_jumped {
+        let (Some(event_rows), Some(reached)) = (&mut self.event_rows, self.reached) else { return };
+        let passed = event_rows.input_events[event_rows.past..].partition_point(|event| *event <= reached);
+        event_rows.past += passed;
+        event_rows.has_jumped |= passed > 0 && self.stop != Some(reached);
+        if !has_event && !event_rows.has_jumped {
             return;
         }
-        if let Some(recorded) = recorded {
-            self.record(recorded, calls, world, host, reached);
-            self.precedes_event = true;
-        }
-        self.row = None;
+        self.row = match recorded {
+            Some(recorded) => {
+                self.record(recorded, calls, world, host, reached);
+                LastRow::BeforeEvent
+            }
+            None => LastRow::Missing,
+        };
     }
 
     /// The communication point that was reached is one for inputs alone, which have no event there: if it is beside the grid, the
     /// release there has no row.
     pub fn leave_row_out(&mut self) {
         let (beside, reached) = (self.beside, self.reached);
-        if let Some(shows) = self.shows.as_mut().filter(|shows| !shows.has_jumped) {
-            shows.left_out = beside.filter(|beside| Some(*beside) == reached);
+        if let Some(event_rows) = self.event_rows.as_mut().filter(|event_rows| !event_rows.has_jumped) {
+            event_rows.left_out = beside.filter(|beside| Some(*beside) == reached);
         }
     }
 
     /// The values of a communication point were read.
     #[inline]
     pub fn is_read(&mut self, point: Option<Instant>) {
-        (self.read, self.precedes_event) = (point, false);
+        self.read = point;
+        if self.row == LastRow::BeforeEvent {
+            self.row = LastRow::Missing;
+        }
     }
 
     /// Whether they were where the FMU stands.
@@ -258,25 +328,25 @@ impl Stepping {
     /// Whether inputs have an event at the communication point that was reached; cleared by the call.
     #[inline]
     pub fn has_jumped(&mut self) -> bool {
-        self.shows.as_mut().is_some_and(|shows| std::mem::take(&mut shows.has_jumped))
+        self.event_rows.as_mut().is_some_and(|event_rows| std::mem::take(&mut event_rows.has_jumped))
     }
 
     /// When inputs have their next event after this time.
     #[inline]
     pub fn input_event(&self, time: Instant) -> Option<Instant> {
-        let shows = self.shows.as_ref()?;
-        shows.input_events.get(shows.past).copied().filter(|event| *event > time)
+        let event_rows = self.event_rows.as_ref()?;
+        event_rows.input_events.get(event_rows.past).copied().filter(|event| *event > time)
     }
 
     /// Events have two rows.
     #[inline]
     pub fn shows_events(&self) -> bool {
-        self.shows.is_some()
+        self.event_rows.is_some()
     }
 
     /// An event at the stop time is handled, since it is shown.
     pub fn ends_with_events(&self) -> bool {
-        self.shows.is_some() && self.reached.is_some() && self.reached == self.stop
+        self.event_rows.is_some() && self.reached.is_some() && self.reached == self.stop
     }
 
     /// Records the outputs of the last step, at its end, but not before `least`, the time that others have reached. An event that
@@ -285,15 +355,17 @@ impl Stepping {
         &mut self,
         recorded: Option<&Recorded>,
         calls: &Calls,
-        world: &World,
+        world: &RunState,
         host: &PartitionHost,
         least: Instant,
     ) {
-        if self.is_ended || self.precedes_event {
+        if self.end == RunEnd::Recorded || self.row == LastRow::BeforeEvent {
             return;
         }
-        self.is_ended = self.is_over;
-        if let (Some(recorded), Some(read), false) = (recorded, self.read, self.saves) {
+        if self.is_over() {
+            self.end = RunEnd::Recorded;
+        }
+        if let (Some(recorded), Some(read), false) = (recorded, self.read, self.part.is_continued) {
             self.record(recorded, calls, world, host, read.max(least));
         }
     }
@@ -315,27 +387,29 @@ impl Stepping {
     /// Where the work of the release `due` ends if it is one whole step: it is not beside the grid, nothing was missed, and neither
     /// the stop time nor a jump of inputs comes before. `None`: there is more to it.
     #[inline(always)] // the instants stay in registers
-    pub fn usual_end(&mut self, due: &Due) -> Option<Instant> {
+    pub fn regular_end(&mut self, due: &Due) -> Option<Instant> {
         let end = self.stride.after(&due.time);
-        let is_usual = due.next.as_ref().is_none_or(|next| *next == end)
+        let is_regular = due.next.as_ref().is_none_or(|next| *next == end)
             && self.until.as_ref().is_none_or(|until| end < *until)
             && self.reached.as_ref().is_none_or(|reached| *reached == due.time)
             && self.retry != Retry::FromState
-            && (self.shows.is_none() || self.jump(due.time, end).is_none());
-        is_usual.then_some(end)
+            && (self.event_rows.is_none() || self.jump(due.time, end).is_none());
+        is_regular.then_some(end)
     }
 
     /// Whether the releases from `time` on are regular, but for the last one before the stop time.
-    pub fn strides_from(&self, time: Instant) -> bool {
-        let is_shown =
-            self.shows.as_ref().is_some_and(|shows| shows.has_jumped || shows.past < shows.input_events.len());
-        self.reached.is_none_or(|reached| reached == time) && self.strides_on() && !is_shown
+    pub fn is_regular_from(&self, time: Instant) -> bool {
+        let is_shown = self
+            .event_rows
+            .as_ref()
+            .is_some_and(|event_rows| event_rows.has_jumped || event_rows.past < event_rows.input_events.len());
+        self.reached.is_none_or(|reached| reached == time) && self.stays_regular() && !is_shown
     }
 
     /// Whether the last step has changed nothing about that.
     #[inline]
-    pub fn strides_on(&self) -> bool {
-        !self.is_over && self.beside.is_none()
+    pub fn stays_regular(&self) -> bool {
+        !self.is_over() && self.beside.is_none()
     }
 
     /// The end of the work of the release `due`, which is not [regular](Stepping::regular_end).
@@ -355,19 +429,19 @@ impl Stepping {
 
     /// When inputs jump between these times, if a step can end there.
     fn jump(&self, time: Instant, end: Instant) -> Option<Instant> {
-        self.input_event(time).filter(|jump| self.varies && *jump < end)
+        self.input_event(time).filter(|jump| self.varies() && *jump < end)
     }
 
     /// The communication point and the step size of a regular step as the FMU is told them; `seconds` is the time of its release.
     #[inline(always)] // the instants stay in registers
-    pub fn told_usual(&self, time: &Instant, seconds: f64, end: &Instant) -> (f64, f64) {
-        let point = if self.unit.is_second() { seconds } else { self.unit.value(*time) };
-        (point, self.size_told(point, || self.unit.value(*end)))
+    pub fn regular_step_args(&self, time: &Instant, seconds: f64, end: &Instant) -> (f64, f64) {
+        let point = if self.time_unit.is_second() { seconds } else { self.time_unit.value(*time) };
+        (point, self.told_size(point, || self.time_unit.value(*end)))
     }
 
     /// The size of a whole step from `point` to `next`, both as the FMU is told them.
     #[inline(always)] // the instants stay in registers
-    pub fn size_told(&self, point: f64, next: impl FnOnce() -> f64) -> f64 {
+    pub fn told_size(&self, point: f64, next: impl FnOnce() -> f64) -> f64 {
         match self.step_size {
             StepSize::Nominal => self.size,
             StepSize::Difference => difference(point, next()).unwrap_or(self.size),
@@ -394,12 +468,16 @@ impl Stepping {
 
     /// The next communication point after `from`, where the work of a release ends at `target`.
     pub fn next(&self, from: Instant, target: Instant) -> Instant {
-        if self.is_variable { target } else { self.bounded(from.after(self.stride.length())).min(target) }
+        if self.sizes == StepSizes::AnyAtOnce {
+            target
+        } else {
+            self.bounded(from.after(self.stride.length())).min(target)
+        }
     }
 
     /// Whether two times are the same but for the rounding of an FMU.
     pub fn is_same(&self, event: Instant, point: Instant) -> bool {
-        let [event, point] = [event, point].map(|time| self.unit.value(time));
+        let [event, point] = [event, point].map(|time| self.time_unit.value(time));
         is_same(event, point, self.size)
     }
 
@@ -410,36 +488,36 @@ impl Stepping {
 
     /// Whether an event is due at a communication point, by the time that the FMU is told there.
     pub fn is_due(&self, event: Instant, point: Instant) -> bool {
-        event <= point || self.unit.value(event) <= self.value(point)
+        event <= point || self.time_unit.value(event) <= self.value(point)
     }
 
     /// Begins a step from one communication point to another. If the next `event` is at its end but for rounding, the FMU is told
     /// the time of the event there, to the bit also by the size of the step: not earlier, so that it comes, nor later, nor beyond
     /// the stop time. Nor is it told a time before its own: an FMU that was told a later one than `to` already stays there.
     pub fn aim(&mut self, from: Instant, to: Instant, event: Option<Instant>) {
-        let here = self.told.into_iter().flatten().find(|told| told.point == from);
+        let here = self.told_times.into_iter().flatten().find(|told| told.point == from);
         let there = event.filter(|event| self.is_same(*event, to)).map(|event| {
-            let stop = self.stop.map_or(f64::INFINITY, |stop| self.unit.value(stop));
-            Told { point: to, seconds: to.seconds(), value: self.unit.value(event).min(stop) }
+            let stop = self.stop.map_or(f64::INFINITY, |stop| self.time_unit.value(stop));
+            ToldTime { point: to, seconds: to.seconds(), value: self.time_unit.value(event).min(stop) }
         });
         let stands = self.value(from);
         let there = there.filter(|there| from == to || there.value > stands).or_else(|| {
-            let is_passed = to > from && self.unit.value(to) <= stands;
-            is_passed.then(|| Told { point: to, seconds: to.seconds(), value: stands })
+            let is_passed = to > from && self.time_unit.value(to) <= stands;
+            is_passed.then(|| ToldTime { point: to, seconds: to.seconds(), value: stands })
         });
-        self.told = [here, there];
+        self.told_times = [here, there];
     }
 
     /// A communication point as the FMU is told it.
     pub fn value(&self, point: Instant) -> f64 {
-        let told = self.told.iter().flatten().find(|told| told.point == point);
-        told.map_or_else(|| self.unit.value(point), |told| told.value)
+        let told = self.told_times.iter().flatten().find(|told| told.point == point);
+        told.map_or_else(|| self.time_unit.value(point), |told| told.value)
     }
 
     /// A solver's time, s, as the FMU is told it: `plain`, but on the same side of communication points.
     #[inline]
     pub fn value_between(&self, seconds: f64, plain: f64) -> f64 {
-        self.told.iter().flatten().fold(plain, |value, told| match seconds.total_cmp(&told.seconds) {
+        self.told_times.iter().flatten().fold(plain, |value, told| match seconds.total_cmp(&told.seconds) {
             Ordering::Less => value.min(told.value),
             Ordering::Equal => told.value,
             Ordering::Greater => value.max(told.value),
@@ -460,10 +538,10 @@ impl Stepping {
             return to;
         }
         self.figures.early_return();
-        self.is_over |= said.terminate_simulation;
+        self.request_end(said.terminate_simulation);
         let off = (said.reached - point).abs();
         // Where only rounding is missing nothing is left to be stepped.
-        let reached = match self.unit.instant(said.reached) {
+        let reached = match self.time_unit.instant(said.reached) {
             Some(reached) if off > self.size * ROUNDING => reached.max(from).min(to),
             _ => to,
         };
@@ -474,7 +552,7 @@ impl Stepping {
     /// [`Stepping::come_to`] without an early return.
     #[inline(always)] // the instant stays in registers
     pub fn arrive(&mut self, said: &StepResult, to: Instant, point: f64) {
-        self.is_over |= said.terminate_simulation;
+        self.request_end(said.terminate_simulation);
         let off = (said.reached - point).abs();
         self.figures.deviates(off);
         // A time that is no number is off, too.
@@ -508,7 +586,7 @@ impl Stepping {
     /// The last step was taken back: the FMU is at its begin.
     pub fn take_back(&mut self, reached: Option<Instant>) {
         self.figures.taken_back();
-        (self.reached, self.off, self.is_over) = (reached, None, false);
+        (self.reached, self.off, self.end) = (reached, None, RunEnd::Open);
     }
 
     /// The rest of a step on the grid gets a release of its own, at this time.
@@ -525,14 +603,14 @@ impl Stepping {
 
     /// The communication point and the step size as the FMU is told them: their sum is not beyond the stop time, which FMUs may
     /// refuse to pass.
-    pub fn told(&self, from: Instant, to: Instant) -> (f64, f64) {
+    pub fn step_args(&self, from: Instant, to: Instant) -> (f64, f64) {
         let (point, next) = (self.value(from), self.value(to));
-        if self.told.iter().flatten().any(|told| told.point == from || told.point == to) {
+        if self.told_times.iter().flatten().any(|told| told.point == from || told.point == to) {
             return (point, exact(point, next));
         }
         let nominal = || match to.minus(from) {
             Some(rest) if self.is_whole(rest) => self.size,
-            Some(rest) => self.unit.amount(rest).unwrap_or(rest).seconds(),
+            Some(rest) => self.time_unit.amount(rest).unwrap_or(rest).seconds(),
             // An early return can be at a time that has no common denominator with the grid.
             None => next - point,
         };
@@ -546,7 +624,7 @@ impl Stepping {
     /// Whether a step over this time is one of the grid, but for rounding where the FMU has steps of one size.
     fn is_whole(&self, time: Fraction) -> bool {
         let length = self.stride.length();
-        time == length || !self.varies && time.steps(length) == (1, true)
+        time == length || !self.varies() && time.steps(length) == (1, true)
     }
 }
 

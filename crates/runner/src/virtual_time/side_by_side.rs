@@ -4,10 +4,10 @@
 //! minds calls from another thread than the one that instantiated it. Each task is a step ahead of the next one, since instances
 //! that computed the same at once would leave the same in memory that they share.
 
-use super::{Lane, Moment, goes_on, left};
+use super::{Moment, VirtualContext, goes_on, left};
 use crate::activation::Activation;
+use crate::run_state::RunState;
 use crate::thread_host::{Dispatch, PartitionHost};
-use crate::world::World;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -49,13 +49,13 @@ impl Together {
     }
 
     /// Tells the supervisor up to when the recording is complete.
-    fn tell(&self, world: &World) {
+    fn tell(&self, world: &RunState) {
         let all = self.complete.iter().map(|own| own.load(SeqCst)).min();
         all.into_iter().for_each(|time| _ = world.board.global(Global::Complete).fetch_max(time, SeqCst));
     }
 
     /// `task` is done.
-    fn leave(&self, task: TaskId, world: &World) {
+    fn leave(&self, task: TaskId, world: &RunState) {
         self.turns[task.0].store(u64::MAX, SeqCst);
         self.complete[task.0].store(u64::MAX, SeqCst);
         self.tell(world);
@@ -65,7 +65,7 @@ impl Together {
 /// Runs all activations up to the stop time, or until the end of the run is requested, and returns them with the timelines.
 /// `Err`: the system refuses threads.
 pub fn run(
-    world: &'static World,
+    world: &'static RunState,
     activations: Vec<Activation>,
     timelines: Vec<Timeline>,
 ) -> Result<(Vec<Activation>, Vec<Timeline>), String> {
@@ -94,7 +94,7 @@ pub fn run(
 
 /// Runs the activations of a task until there are no more.
 fn serve(
-    world: &'static World,
+    world: &'static RunState,
     task: TaskId,
     mut activation: Activation,
     timeline: Timeline,
@@ -106,25 +106,25 @@ fn serve(
     // Leaked: FMU code may call back until the very end of the process.
     let host: &'static PartitionHost = Box::leak(Box::new(host));
     set_thread_host(Some(host));
-    let mut lane = Lane::new(world, unit, &mut activation, host, &[]);
+    let mut context = VirtualContext::new(world, unit, &mut activation, host, &[]);
     let (mut agenda, mut moment) = (Agenda::new(vec![timeline]), Moment::default());
     let [reached, stop_request] = [Global::Reached, Global::StopRequest].map(|word| world.board.global(word));
     let (begin, tasks) = (world.plan.start.nanos(), world.plan.tasks.len() as u64);
     for count in 0.. {
-        if !goes_on(world, &mut agenda, stop_request) || lane.failed.load(Relaxed) || agenda.take().is_none() {
+        if !goes_on(world, &mut agenda, stop_request) || context.failed.load(Relaxed) || agenda.take().is_none() {
             break;
         }
         moment.follow(&agenda, begin, &together.complete[task.0]);
         together.tell(world);
         together.meet(task, count + task.0 as u64);
-        let result = lane.activate(world, agenda.due(), moment.seconds);
+        let result = context.activate(world, agenda.due(), moment.seconds);
         // This agenda has no other task that it could tick.
         host.take_events(|_| ());
-        if let Some(point) = lane.activation.take_point() {
+        if let Some(point) = context.activation.take_point() {
             agenda.beside(ONLY, point);
         }
-        if lane.has(|rare| rare.recorded) && result.is_ok() {
-            lane.record(world, count * tasks + task.0 as u64, agenda.due());
+        if context.has(|rare| rare.recorded) && result.is_ok() {
+            context.record(world, count * tasks + task.0 as u64, agenda.due());
         }
         reached.fetch_max(moment.since_start, Relaxed);
     }

@@ -178,18 +178,18 @@ impl SharedGrids {
     }
 
     /// The tasks that are released at each instant of a batch, most urgent first, a bit each in numbered words.
-    pub(super) fn released(&self, stretch: &Instants) -> impl Iterator<Item = &(usize, u64)> {
-        let SharedGrid { tasks, others, .. } = &self.all[stretch.grid];
+    pub(super) fn released(&self, batch: &Instants) -> impl Iterator<Item = &(usize, u64)> {
+        let SharedGrid { tasks, others, .. } = &self.all[batch.grid];
         std::iter::once(tasks).chain(others)
     }
 
     /// Passes the instants of a batch before its present one. Returns the last of them; `None`: there are none.
-    pub(super) fn pass_many(&mut self, stretch: &Instants, instants: u64) -> Option<Instant> {
-        let last = stretch.first + instants.checked_sub(1)? * stretch.interval;
+    pub(super) fn pass_many(&mut self, batch: &Instants, instants: u64) -> Option<Instant> {
+        let last = batch.first + instants.checked_sub(1)? * batch.interval;
         let time = self.after_reached(last);
         self.reached = (time, last);
-        self.all[stretch.grid].next = last + stretch.interval;
-        self.queue.put_off(last + stretch.interval);
+        self.all[batch.grid].next = last + batch.interval;
+        self.queue.put_off(last + batch.interval);
         Some(time)
     }
 

@@ -10,8 +10,8 @@
 use crate::delays::Delays;
 use crate::exchange::TickStamp;
 use crate::intervals::{duration, known, roughly};
+use crate::run_state::RunState;
 use crate::stimuli::StepFeed;
-use crate::world::World;
 use vecud_base::time::{Fraction, Instant, Nanos, TimeUnit};
 use vecud_description::{IntervalVariability, ValueReference};
 use vecud_fmi::{ElementIntervals, EventMode, Failure, Function, InputClocks, OutputClocks, Qualifier};
@@ -25,8 +25,8 @@ use vecud_record::findings::{FindingKind, Occurrence};
 /// The clocks of one FMU.
 pub struct StepClocks {
     fmu: FmuId,
-    task: UnitId,
-    unit: TimeUnit,
+    unit: UnitId,
+    time_unit: TimeUnit,
     /// Its output clocks, which come first among its clocks.
     outputs: OutputClocks,
     /// How much later than its output clocks others tick, where that is asked for.
@@ -54,10 +54,10 @@ struct Input {
 }
 
 impl StepClocks {
-    /// The clocks of the FMU whose steps `task` makes; `learned`: their intervals from before the run, by their places; `left`:
+    /// The clocks of the FMU whose steps `unit` makes; `learned`: their intervals from before the run, by their places; `left`:
     /// the state of the saved run that this one continues.
-    pub fn new(world: &World, task: UnitId, learned: &[Learned], left: Option<&BetweenSteps>) -> StepClocks {
-        let fmu = world.plan.units[task.0].fmu;
+    pub fn new(world: &RunState, unit: UnitId, learned: &[Learned], left: Option<&BetweenSteps>) -> StepClocks {
+        let fmu = world.plan.units[unit.0].fmu;
         let plan = &world.plan.fmus[fmu.0];
         // Steps go beyond the stop time of a run that may be taken up again.
         let stop = world.plan.stop.filter(|_| !world.saves);
@@ -67,7 +67,7 @@ impl StepClocks {
             let mut timeline = Timeline::new(&own.release, world.plan.start, stop);
             timeline.learn(learned.get(place).copied().unwrap_or_default(), world.plan.start, None);
             let (kind, fraction) = (own.clock.kind, own.clock.supports_fraction);
-            let fed = StepFeed::of(world, task, &own.release);
+            let fed = StepFeed::of(world, unit, &own.release);
             Some(Input { reference: clock.reference, kind, fraction, timeline, fed, pending: 0 })
         });
         let mut inputs: Vec<Input> = inputs.collect();
@@ -86,8 +86,8 @@ impl StepClocks {
         }
         StepClocks {
             fmu,
-            task,
-            unit: plan.time_unit,
+            unit,
+            time_unit: plan.time_unit,
             delays: Delays::of(plan).filter(|_| !outputs.is_empty()),
             first_input: outputs.len(),
             outputs: OutputClocks::new(
@@ -109,7 +109,7 @@ impl StepClocks {
 
     /// Fetches the ticks that stimuli have in the course of a step, from its begin to its end at the latest. `false`: they cannot
     /// be read, and the run ends.
-    pub fn take_fed(&mut self, world: &World, step: (Instant, Instant)) -> bool {
+    pub fn take_fed(&mut self, world: &RunState, step: (Instant, Instant)) -> bool {
         self.inputs
             .iter_mut()
             .all(|Input { fed, timeline, .. }| fed.as_mut().is_none_or(|fed| fed.take_within(world, timeline, step)))
@@ -121,7 +121,7 @@ impl StepClocks {
     }
 
     /// Whether one of them is to tick at this communication point; `before`: the last one.
-    pub fn is_due(&mut self, world: &World, point: Instant, before: Option<Instant>) -> bool {
+    pub fn is_due(&mut self, world: &RunState, point: Instant, before: Option<Instant>) -> bool {
         let queues = world.instances[self.fmu.0].ticks.iter().skip(self.first_input);
         for (input, queue) in self.inputs.iter_mut().zip(queues) {
             while input.timeline.next().is_some_and(|time| time <= point) {
@@ -133,13 +133,13 @@ impl StepClocks {
             while queue.peek().is_some_and(|tick| tick.time < point)
                 && let Some(TickStamp { time, .. }) = queue.pop()
             {
-                let cells = world.board.task(self.task);
+                let cells = world.board.task(self.unit);
                 queue.waiting(0);
                 input.pending += 1;
                 cells.count(TaskWord::Deferred, 1);
                 if before.is_some_and(|before| time < before) {
                     cells.count(TaskWord::Retimed, 1);
-                    world.board.note_break(self.task, Break::Retimed, point);
+                    world.board.note_break(self.unit, Break::Retimed, point);
                 }
             }
         }
@@ -152,7 +152,7 @@ impl StepClocks {
     }
 
     /// Another clock has ticked this one, by its place, at `point`: it ticks there, or at a later `time`.
-    pub fn tick(&mut self, world: &World, clock: usize, point: Instant, time: Instant) {
+    pub fn tick(&mut self, world: &RunState, clock: usize, point: Instant, time: Instant) {
         let input = clock.checked_sub(self.first_input).and_then(|input| self.inputs.get_mut(input));
         let Some(input) = input else { return };
         if time <= point {
@@ -162,10 +162,10 @@ impl StepClocks {
         }
         let outcome = input.timeline.tick(time, DispatchStamp { wall: Nanos(0), time, root: None });
         if outcome == Tick::Full {
-            world.board.task(self.task).count_shared(TaskWord::RefusedTicks, 1);
+            world.board.task(self.unit).count_shared(TaskWord::RefusedTicks, 1);
         }
         let stamp = TickStamp { time, dispatched: world.wall(point), root: None };
-        world.count(self.task, stamp, outcome);
+        world.count(self.unit, stamp, outcome);
     }
 
     /// Sets the due input clocks, each once: they are active in this iteration.
@@ -190,7 +190,7 @@ impl StepClocks {
     }
 
     /// Reads which output clocks are active in this iteration at `point`, and how much later others follow.
-    pub fn get(&mut self, world: &World, event: &mut EventMode, point: Instant) -> Result<(), Failure> {
+    pub fn get(&mut self, world: &RunState, event: &mut EventMode, point: Instant) -> Result<(), Failure> {
         if self.outputs.is_empty() {
             return Ok(());
         }
@@ -206,7 +206,7 @@ impl StepClocks {
             // The clock has ticked, whatever its delay is.
             if let Err(illegal) = delays.after(place) {
                 let seen = (plan.output_clocks[place].reference, point, illegal.to_bits());
-                note(world, self.fmu, self.task, FindingKind::IllegalInterval, seen);
+                note(world, self.fmu, self.unit, FindingKind::IllegalInterval, seen);
             }
         }
         Ok(())
@@ -229,14 +229,14 @@ impl StepClocks {
     }
 
     /// Asks, after an iteration at `point`, for the intervals of countdown clocks, and of changing ones that have ticked.
-    pub fn ask(&mut self, world: &World, event: &mut EventMode, point: Instant) -> Result<(), Failure> {
+    pub fn ask(&mut self, world: &RunState, event: &mut EventMode, point: Instant) -> Result<(), Failure> {
         for (place, input) in self.inputs.iter_mut().enumerate() {
             let ticked = self.active[self.first_input + place];
             match input.kind {
                 IntervalVariability::Countdown => {
                     let (read, qualifier) = event.get_interval(input.reference, input.fraction)?;
                     match Qualifier::from_raw(qualifier) {
-                        Some(Qualifier::Changed) => match duration(read, self.unit) {
+                        Some(Qualifier::Changed) => match duration(read, self.time_unit) {
                             Ok(interval) if interval.is_zero() => input.pending += 1,
                             Ok(interval) => {
                                 let time = point.after(interval);
@@ -244,11 +244,11 @@ impl StepClocks {
                                 let _one_at_a_time = input.timeline.arm(time, point, dispatch);
                             }
                             Err(_) => {
-                                let value = roughly(read, self.unit).to_bits();
+                                let value = roughly(read, self.time_unit).to_bits();
                                 note(
                                     world,
                                     self.fmu,
-                                    self.task,
+                                    self.unit,
                                     FindingKind::IllegalInterval,
                                     (input.reference, point, value),
                                 );
@@ -260,7 +260,7 @@ impl StepClocks {
                             note(
                                 world,
                                 self.fmu,
-                                self.task,
+                                self.unit,
                                 FindingKind::IllegalQualifier,
                                 (input.reference, point, value),
                             );
@@ -269,21 +269,21 @@ impl StepClocks {
                 }
                 IntervalVariability::Changing if ticked => {
                     let (read, qualifier) = event.get_interval(input.reference, input.fraction)?;
-                    let interval = known(qualifier).and_then(|()| duration(read, self.unit));
+                    let interval = known(qualifier).and_then(|()| duration(read, self.time_unit));
                     match interval.ok().filter(|interval| point.after(*interval) > point) {
                         Some(interval) => input.timeline.follow(interval, point),
                         None => {
                             let function = Function::get_interval(input.fraction);
-                            let value = roughly(read, self.unit).to_bits();
+                            let value = roughly(read, self.time_unit).to_bits();
                             note(
                                 world,
                                 self.fmu,
-                                self.task,
+                                self.unit,
                                 FindingKind::IllegalInterval,
                                 (input.reference, point, value),
                             );
                             let (status, clock) = (vecud_fmi::Status::Error, Some(input.reference));
-                            let time = Some(self.unit.value(point));
+                            let time = Some(self.time_unit.value(point));
                             return Err(Failure { function, status, clock, time, answer: None, refused: false });
                         }
                     }
@@ -301,12 +301,12 @@ impl StepClocks {
 }
 
 fn note(
-    world: &World,
+    world: &RunState,
     fmu: FmuId,
-    task: UnitId,
+    unit: UnitId,
     finding: FindingKind,
     (reference, time, value): (ValueReference, Instant, u64),
 ) {
-    let seen = Occurrence { task: Some(task), reference: Some(reference), time: Some(time), value };
+    let seen = Occurrence { task: Some(unit), reference: Some(reference), time: Some(time), value };
     world.board.fmu(fmu).findings().note(finding, seen);
 }

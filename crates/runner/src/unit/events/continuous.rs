@@ -4,14 +4,15 @@
 //! belong to it. Events are located here and handled by the [release](super::release::EventRelease); after them, the states of
 //! the FMUs that have changed theirs are read again.
 
+use super::coupled_system::{CoupledSystem, failed};
 use super::engine::Engine;
+use super::event_limit::EventLimit;
 use super::exchange::Exchange;
 use super::group::{Failed, Group};
-use super::joint::{Joint, failed};
 use super::member::{Anew, NO_MODE};
-use crate::room::{BufferSwap, CoupledFmu, IntegrationBuffers, integrated};
+use crate::integration_buffers::{BufferSwap, CoupledFmu, IntegrationBuffers, integrated};
+use crate::run_state::RunState;
 use crate::unit::figures::IntegrationFigures;
-use crate::world::World;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
 use vecud_plan::{FmuId, IntegrationPlan, Mode, Plan, UnitId};
@@ -19,19 +20,25 @@ use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_solver::{Goal, Reached, Stopped, WorkBudget};
 
 /// Right-hand sides between two looks at requests for the end of the run.
-const STRETCH: u64 = 1000;
+const BETWEEN_LOOKS: u64 = 1000;
 
-/// State events of an FMU that is simulated by itself come together if all of them lie within this share of their time or of a
-/// second, or within that share of the interval between two rows. Chattering within a narrow band makes any number of them.
-const TOGETHER: f64 = 1e-9;
-const TOGETHER_OF_A_ROW: f64 = 1e-6;
+/// The isolation of an integration from the rest of the rig.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Isolation {
+    /// Other tasks, commands or a saved state see its results, or change something.
+    Shared,
+    /// No one else does: a step of the solver may go on beyond a communication point.
+    Alone,
+    /// No one else does, and it is of one FMU without clocks.
+    Single,
+}
 
 /// All that is integrated in one unit.
 pub struct Continuous {
     integration: IntegrationPlan,
     /// The FMU of the unit's first member.
     first: FmuId,
-    room: IntegrationBuffers,
+    buffers: IntegrationBuffers,
     figures: IntegrationFigures,
     /// The integration stops at each step of the solver: some FMU needs `fmi3CompletedIntegratorStep`.
     stops_at_steps: bool,
@@ -42,20 +49,8 @@ pub struct Continuous {
     /// Where that step ends; `None`: none has begun.
     target: Option<Instant>,
     /// Events that may still be handled before.
-    events: u32,
-    /// Of an FMU that is simulated by itself: the time of the first of the events that count together, s.
-    counted_from: f64,
-    /// The limit is for events of all kinds, except at the begin of a step. Else only for state events that come together
-    /// ([`TOGETHER`]): other events have rows of their own, and delay nothing.
-    bounds_all: bool,
-    /// The event that comes to be handled is taken from `events` already, or is not to be: a clock ticks there, which cannot be put off.
-    is_counted: bool,
-    /// The finding of too many events in this step is noted.
-    is_told: bool,
-    /// A step of the solver may go on beyond a communication point: no one else sees what lies ahead, nor changes it.
-    looks_ahead: bool,
-    /// Besides, there is one FMU alone, without clocks.
-    is_by_itself: bool,
+    events: EventLimit,
+    isolation: Isolation,
     /// May be taken back with their states (`fmi3SetFMUState`).
     goes_back: bool,
     /// The result of [`Continuous::settle`] at the present communication point: whether inputs have caused a state event there;
@@ -65,28 +60,29 @@ pub struct Continuous {
 
 impl Continuous {
     /// The integration of the unit of this task; `None`: it has no FMU for Model Exchange.
-    pub fn of(world: &World, task: UnitId) -> Option<Continuous> {
+    pub fn of(world: &RunState, unit: UnitId) -> Option<Continuous> {
         let plan = &world.plan;
-        let (members, integration) = integrated(plan, task)?;
-        let room = IntegrationBuffers::of(plan, task, |fmu| world.described_now(fmu))?;
-        let looks_ahead = is_alone(world, &members);
+        let (members, integration) = integrated(plan, unit)?;
+        let buffers = IntegrationBuffers::of(plan, unit, |fmu| world.described_now(fmu))?;
         Some(Continuous {
             integration,
-            first: plan.units[task.0].fmu,
-            stops_at_steps: stops_at_steps(&room.parts),
-            figures: IntegrationFigures::new(world, members[room.parts.first().map_or(0, |part| part.member)]),
-            room,
+            first: plan.units[unit.0].fmu,
+            stops_at_steps: stops_at_steps(&buffers.parts),
+            figures: IntegrationFigures::new(world, members[buffers.parts.first().map_or(0, |part| part.member)]),
+            buffers,
             was_event: true,
             from: plan.start,
             target: None,
-            events: integration.max_events,
-            counted_from: f64::NEG_INFINITY,
-            bounds_all: !members.iter().any(|task| plan.units[task.0].shows_events()),
-            is_counted: false,
-            is_told: false,
-            looks_ahead,
-            is_by_itself: looks_ahead && members.len() == 1 && is_by_itself(plan, task),
-            goes_back: members.iter().any(|task| plan.units[task.0].goes_back()),
+            events: EventLimit::new(
+                integration.max_events,
+                members.iter().any(|unit| plan.units[unit.0].shows_events()),
+            ),
+            isolation: match is_alone(world, &members) {
+                true if members.len() == 1 && is_by_itself(plan, unit) => Isolation::Single,
+                true => Isolation::Alone,
+                false => Isolation::Shared,
+            },
+            goes_back: members.iter().any(|unit| plan.units[unit.0].goes_back()),
             settled: None,
         })
     }
@@ -94,44 +90,35 @@ impl Continuous {
     /// Events were handled at this communication point.
     pub fn note_event(&mut self, point: Instant) {
         (self.was_event, self.settled) = (true, None);
-        if !std::mem::take(&mut self.is_counted) && self.bounds_all && point > self.from {
-            self.events = self.events.saturating_sub(1);
-        }
+        self.events.note_event(point > self.from);
     }
 
-    /// A clock ticks at the communication point whose events are handled next.
+    /// [`EventLimit::note_tick`].
     pub fn note_tick(&mut self) {
-        self.is_counted = true;
+        self.events.note_tick();
     }
 
     /// Whether no event has happened since the last step, and no one else can cause one.
     #[inline]
     pub fn is_quiet(&self) -> bool {
-        self.is_by_itself && !self.was_event
+        self.isolation == Isolation::Single && !self.was_event
     }
 
-    /// Restarts the count of events that come together, where only these are limited.
     fn count_anew(&mut self) {
-        let now = self.room.drive.time();
         let row = self.target.map_or(0.0, |target| target.seconds() - self.from.seconds());
-        let together = (TOGETHER * now.abs().max(1.0)).max(TOGETHER_OF_A_ROW * row);
-        if !self.bounds_all && now - self.counted_from > together {
-            (self.events, self.counted_from) = (self.integration.max_events, now);
-        }
+        self.events.go_on(self.buffers.drive.time(), row);
     }
 
-    /// Whether events up to the end of the step, also time events, are put off to its end.
-    pub fn is_restless(&self) -> bool {
-        self.bounds_all && self.events == 0
+    /// [`EventLimit::is_exhausted`].
+    pub fn is_exhausted(&self) -> bool {
+        self.events.is_exhausted()
     }
 
     /// A release goes from this communication point to `target` at most, where the step of the grid ends.
     pub fn begin(&mut self, point: Instant, target: Instant) {
         if self.target.is_none_or(|before| before <= point) {
-            (self.from, self.is_told) = (point, false);
-            if self.bounds_all {
-                self.events = self.integration.max_events;
-            }
+            self.from = point;
+            self.events.begin_step();
         }
         (self.target, self.settled) = (Some(target), None);
         self.figures.begin();
@@ -167,20 +154,19 @@ impl Continuous {
     fn look(&mut self, group: &mut Group, mut exchange: Option<&mut Exchange>, point: Instant) -> Result<bool, Failed> {
         self.leave_event(group, exchange.as_deref_mut(), point)?;
         self.count_anew();
-        if !self.room.parts.iter().any(|part| group.member(part.member).1.sets_between_events()) {
+        if !self.buffers.parts.iter().any(|part| group.member(part.member).1.sets_between_events()) {
             return Ok(false);
         }
-        let IntegrationBuffers { drive, parts, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, .. } = &mut self.buffers;
         let between = [(drive.time(), &point); 2];
-        let mut joint = Joint { group, exchange: exchange.as_deref_mut(), parts, between };
-        let has_event = drive.after_inputs(&mut joint).map_err(|stopped| failed(stopped, parts, group))?;
-        if has_event && self.events == 0 {
+        let mut system = CoupledSystem { group, exchange: exchange.as_deref_mut(), parts, between };
+        let has_event = drive.after_inputs(&mut system).map_err(|stopped| failed(stopped, parts, group))?;
+        if has_event && !self.events.take() {
             self.too_many(group, point);
             self.restart(group, exchange, point)?;
             return Ok(false);
         }
         if has_event {
-            (self.events, self.is_counted) = (self.events - 1, true);
             self.tell_roots(group);
         }
         Ok(has_event)
@@ -190,7 +176,7 @@ impl Continuous {
     fn follow_sizes(&mut self, group: &mut Group) {
         let instances = &group.world.instances;
         let mut has_changed = false;
-        for part in &mut self.room.parts {
+        for part in &mut self.buffers.parts {
             let resized = instances[part.fmu.0].resized.load(Relaxed);
             if std::mem::replace(&mut part.seen, resized) != resized {
                 group.member(part.member).0.anew = Anew::ALL;
@@ -198,14 +184,14 @@ impl Continuous {
             }
         }
         if has_changed {
-            self.move_to(group, &instances[self.first.0].room);
+            self.move_to(group, &instances[self.first.0].buffer_swap);
         }
     }
 
     /// Swaps in buffers for other numbers, if there are any. States of unchanged FMUs are kept.
     #[cold]
     fn move_to(&mut self, group: &mut Group, handover: &BufferSwap) {
-        let is_replaced = handover.replace(&mut self.room, |new, old| {
+        let is_replaced = handover.replace(&mut self.buffers, |new, old| {
             let IntegrationBuffers { drive, parts, nominals, .. } = new;
             for (own, before) in parts.iter_mut().zip(&old.parts) {
                 own.seen = before.seen;
@@ -217,19 +203,19 @@ impl Continuous {
             drive.follow(&old.drive);
         });
         if is_replaced {
-            self.stops_at_steps = stops_at_steps(&self.room.parts);
-            self.room.parts.iter_mut().for_each(|part| group.member(part.member).0.take_roots(&mut part.roots));
+            self.stops_at_steps = stops_at_steps(&self.buffers.parts);
+            self.buffers.parts.iter_mut().for_each(|part| group.member(part.member).0.take_roots(&mut part.roots));
         }
     }
 
     /// Restarts after events, with the FMUs' present states.
     fn restart(&mut self, group: &mut Group, exchange: Option<&mut Exchange>, point: Instant) -> Result<(), Failed> {
         self.follow_sizes(group);
-        let IntegrationBuffers { drive, parts, nominals, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, nominals, .. } = &mut self.buffers;
         let mut has_nominals = false;
         for part in parts.iter() {
             let (states, nominals) = (&mut drive.states_mut()[part.states.clone()], &mut nominals[part.states.clone()]);
-            let task = group.task(part.member);
+            let task = group.unit(part.member);
             group.with(part.member, |member, calls, world, host| {
                 let anew = std::mem::take(&mut member.anew);
                 let Engine::Equations(model) = &mut member.engine else { return Ok(()) };
@@ -253,15 +239,15 @@ impl Continuous {
             drive.set_nominals(nominals);
         }
         let now = self.now(point);
-        let IntegrationBuffers { drive, parts, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, .. } = &mut self.buffers;
         drive
-            .restart(&mut Joint { group, exchange, parts, between: [(now, &point); 2] }, now)
+            .restart(&mut CoupledSystem { group, exchange, parts, between: [(now, &point); 2] }, now)
             .map_err(|stopped| failed(stopped, parts, group))
     }
 
     /// A communication point in seconds: that at which an event was located is where the drive stands.
     fn now(&self, point: Instant) -> f64 {
-        let stands = self.room.drive.time();
+        let stands = self.buffers.drive.time();
         if Instant::not_before(stands) == Some(point) { stands } else { point.seconds() }
     }
 
@@ -277,15 +263,17 @@ impl Continuous {
         self.settled = None;
         self.count_anew();
         let until = to.seconds();
-        let between = [(self.room.drive.time(), from), (until, to)];
-        for part in &self.room.parts {
+        let between = [(self.buffers.drive.time(), from), (until, to)];
+        for part in &self.buffers.parts {
             let (member, calls) = group.member(part.member);
             member.aim(*from, *to);
             calls.computes();
         }
-        let limit = match self.looks_ahead {
-            true => known.map_or(f64::INFINITY, |known| self.point_of(group, known, to)),
-            false => until,
+        let limit = match self.isolation {
+            Isolation::Shared => until,
+            Isolation::Alone | Isolation::Single => {
+                known.map_or(f64::INFINITY, |known| self.point_of(group, known, to))
+            }
         };
         // Fixed steps alone are counted from there.
         let point = if self.integration.solver.is_adaptive() { until } else { self.from.seconds() };
@@ -293,16 +281,19 @@ impl Continuous {
         let goal = Goal { point, until, limit, event, steps: self.stops_at_steps };
         loop {
             // One step may need a few for each state.
-            let right_hand_sides = STRETCH + 10 * self.room.nominals.len() as u64;
-            let mut bound = WorkBudget { events: self.events, right_hand_sides };
-            let IntegrationBuffers { drive, parts, .. } = &mut self.room;
-            let reached =
-                drive.to(&mut Joint { group, exchange: exchange.as_deref_mut(), parts, between }, &goal, &mut bound);
-            self.events = bound.events;
+            let right_hand_sides = BETWEEN_LOOKS + 10 * self.buffers.nominals.len() as u64;
+            let mut bound = WorkBudget { events: self.events.left(), right_hand_sides };
+            let IntegrationBuffers { drive, parts, .. } = &mut self.buffers;
+            let reached = drive.to(
+                &mut CoupledSystem { group, exchange: exchange.as_deref_mut(), parts, between },
+                &goal,
+                &mut bound,
+            );
+            self.events.set_left(bound.events);
             let reached = match reached {
                 Err(Stopped::NoWorkLeft { .. }) if !group.is_stopped() => {
                     // Counted now, so that no watchdog takes this for a hang.
-                    self.figures.note(self.room.drive.counts());
+                    self.figures.note(self.buffers.drive.counts());
                     continue;
                 }
                 Err(Stopped::NoWorkLeft { .. }) => return self.leave(group, exchange, *to, between),
@@ -317,13 +308,13 @@ impl Continuous {
             if is_event {
                 self.tell_roots(group);
             }
-            let at = if self.room.drive.time() >= until { *to } else { self.at(*to) };
+            let at = if self.buffers.drive.time() >= until { *to } else { self.at(*to) };
             let is_late = matches!(reached, Reached::Event { located: false });
-            self.is_counted = is_event && !is_late;
-            if is_late || (wants_event && self.is_restless()) {
+            self.events.note_stop(is_event && !is_late);
+            if is_late || (wants_event && self.is_exhausted()) {
                 self.too_many(group, at);
             }
-            let stops = is_event || (wants_event && !self.is_restless()) || self.is_over(group);
+            let stops = is_event || (wants_event && !self.is_exhausted()) || self.is_over(group);
             if at == *to || stops || group.is_stopped() {
                 self.arrive(group, at);
                 return Ok(at);
@@ -333,7 +324,7 @@ impl Continuous {
 
     /// The time of the next event that an FMU of the group has announced, s; infinite: there is none, or no FMU has state events.
     fn known_event(&self, group: &mut Group, (from, to): (&Instant, &Instant)) -> f64 {
-        if self.room.parts.iter().all(|part| part.indicators.is_empty()) {
+        if self.buffers.parts.iter().all(|part| part.indicators.is_empty()) {
             return f64::INFINITY;
         }
         let known = |group: &mut Group, number| {
@@ -355,7 +346,7 @@ impl Continuous {
 
     /// Keeps the communication point at which all stand, [settled](Continuous::settle).
     pub fn save(&mut self) {
-        let IntegrationBuffers { drive, saved, .. } = &mut self.room;
+        let IntegrationBuffers { drive, saved, .. } = &mut self.buffers;
         (saved.time, saved.pace) = (drive.time(), drive.pace());
         saved.states.copy_from_slice(drive.states());
     }
@@ -364,11 +355,11 @@ impl Continuous {
     /// since.
     pub fn restore(&mut self, group: &mut Group, exchange: Option<&mut Exchange>) -> Result<(), Failed> {
         self.settled = Some(false);
-        let IntegrationBuffers { drive, parts, saved, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, saved, .. } = &mut self.buffers;
         drive.states_mut().copy_from_slice(&saved.states);
         let point = Instant::not_before(saved.time).unwrap_or(Instant::ZERO);
         drive
-            .restart(&mut Joint { group, exchange, parts, between: [(saved.time, &point); 2] }, saved.time)
+            .restart(&mut CoupledSystem { group, exchange, parts, between: [(saved.time, &point); 2] }, saved.time)
             .map_err(|stopped| failed(stopped, parts, group))?;
         drive.set_pace(saved.pace);
         Ok(())
@@ -376,15 +367,15 @@ impl Continuous {
 
     /// The instant that the drive has reached on its way to `to`.
     fn at(&self, to: Instant) -> Instant {
-        match self.room.drive.time() >= to.seconds() {
+        match self.buffers.drive.time() >= to.seconds() {
             true => to,
-            false => Instant::not_before(self.room.drive.time()).unwrap_or(to).min(to),
+            false => Instant::not_before(self.buffers.drive.time()).unwrap_or(to).min(to),
         }
     }
 
     fn arrive(&mut self, group: &mut Group, at: Instant) {
-        self.figures.note(self.room.drive.counts());
-        for part in &self.room.parts {
+        self.figures.note(self.buffers.drive.counts());
+        for part in &self.buffers.parts {
             group.member(part.member).0.stepping.integrated(at);
         }
     }
@@ -398,9 +389,9 @@ impl Continuous {
         to: Instant,
         between: [(f64, &Instant); 2],
     ) -> Result<Instant, Failed> {
-        let IntegrationBuffers { drive, parts, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, .. } = &mut self.buffers;
         // The FMUs may have been told another point last.
-        let told = drive.after_inputs(&mut Joint { group, exchange, parts, between });
+        let told = drive.after_inputs(&mut CoupledSystem { group, exchange, parts, between });
         let _nothing_follows = told.map_err(|stopped| failed(stopped, parts, group))?;
         let at = self.at(to);
         self.arrive(group, at);
@@ -409,19 +400,19 @@ impl Continuous {
 
     /// Whether one of the FMUs has asked for the end of the run.
     fn is_over(&self, group: &mut Group) -> bool {
-        self.room.parts.iter().any(|part| group.member(part.member).0.stepping.is_over)
+        self.buffers.parts.iter().any(|part| group.member(part.member).0.stepping.is_over())
     }
 
     /// Calls `fmi3CompletedIntegratorStep` for the FMUs that need it. Returns whether one wants an event.
     fn complete(&self, group: &mut Group) -> Result<bool, Failed> {
         let (mut wants_event, is_final) = (false, !self.goes_back);
-        for part in self.room.parts.iter().filter(|part| part.needs_completed_steps) {
+        for part in self.buffers.parts.iter().filter(|part| part.needs_completed_steps) {
             wants_event |= group.with(part.member, |member, calls, _, _| {
                 let Engine::Equations(model) = &mut member.engine else { return Ok(false) };
                 let completed = model.continuous_time().ok_or(NO_MODE)?.completed_integrator_step(is_final)?;
                 calls.allow(completed.outcome)?;
                 member.note_step_event(completed.enter_event_mode);
-                member.stepping.is_over |= completed.terminate_simulation;
+                member.stepping.request_end(completed.terminate_simulation);
                 Ok(completed.enter_event_mode)
             })?;
         }
@@ -430,17 +421,16 @@ impl Continuous {
 
     /// Tells each FMU which of its indicators have changed.
     fn tell_roots(&self, group: &mut Group) {
-        for part in &self.room.parts {
-            group.member(part.member).0.note_roots(&self.room.drive.roots()[part.indicators.clone()]);
+        for part in &self.buffers.parts {
+            group.member(part.member).0.note_roots(&self.buffers.drive.roots()[part.indicators.clone()]);
         }
     }
 
     /// Notes, once per step, that there are more events than may be handled within it.
     #[cold]
     pub fn too_many(&mut self, group: &mut Group, time: Instant) {
-        let Some(part) = self.room.parts.first().filter(|_| !self.is_told) else { return };
-        self.is_told = true;
-        let (task, fmu) = (group.task(part.member), group.host(part.member).fmu());
+        let Some(part) = self.buffers.parts.first().filter(|_| self.events.exceeds()) else { return };
+        let (task, fmu) = (group.unit(part.member), group.host(part.member).fmu());
         let value = u64::from(self.integration.max_events);
         let seen = Occurrence { task: Some(task), reference: None, time: Some(time), value };
         group.world.board.fmu(fmu).findings().note(FindingKind::TooManyEvents, seen);
@@ -454,9 +444,9 @@ fn stops_at_steps(parts: &[CoupledFmu]) -> bool {
 }
 
 /// Whether the results of these tasks go nowhere, and nothing is set in them.
-fn is_alone(world: &World, members: &[UnitId]) -> bool {
+fn is_alone(world: &RunState, members: &[UnitId]) -> bool {
     let plan = &world.plan;
-    let is_set = |task: &UnitId| !plan.units[task.0].set.is_empty();
+    let is_set = |unit: &UnitId| !plan.units[unit.0].set.is_empty();
     let is_controlled = plan.fmus.iter().any(|fmu| !fmu.control.variables.is_empty());
     plan.mode == Mode::Virtual
         && plan.connections.is_empty()
@@ -466,6 +456,6 @@ fn is_alone(world: &World, members: &[UnitId]) -> bool {
 }
 
 /// Whether the FMU of this task has no clocks, and no master makes its steps.
-fn is_by_itself(plan: &Plan, task: UnitId) -> bool {
-    plan.fmus[plan.units[task.0].fmu.0].output_clocks.is_empty() && plan.master_of(task).is_none()
+fn is_by_itself(plan: &Plan, unit: UnitId) -> bool {
+    plan.fmus[plan.units[unit.0].fmu.0].output_clocks.is_empty() && plan.master_of(unit).is_none()
 }

@@ -7,7 +7,7 @@
 use super::group::{Failed, Group};
 use super::slopes::Slopes;
 use super::wires::Wire;
-use crate::halt::Halt;
+use crate::activation_error::ActivationError;
 use vecud_base::time::Instant;
 use vecud_fmi::{Failure, Function, Status};
 use vecud_plan::{MasterPlan, Plan, UnitId};
@@ -53,13 +53,13 @@ struct Loop {
 
 /// Whether a call was refused for where the FMUs stand, and not for good.
 pub fn is_discard(failed: &Failed) -> bool {
-    matches!(&failed.halt, Halt::Call(Failure { status: Status::Discard, .. }))
+    matches!(&failed.error, ActivationError::Call(Failure { status: Status::Discard, .. }))
 }
 
 impl Exchange {
     /// The exchange of the group whose FMUs are `members`, by their numbers in the unit.
     pub fn new(plan: &Plan, master: &MasterPlan, members: &[UnitId]) -> Exchange {
-        let number = |task| members.iter().position(|own| *own == task).expect("a wire is between its FMUs");
+        let number = |unit| members.iter().position(|own| *own == unit).expect("a wire is between its FMUs");
         let wires: Vec<Wire> = master.wires.iter().map(|wire| Wire::new(plan, wire, number)).collect();
         let discrete = master.wires.iter().enumerate().filter(|(_, wire)| wire.in_event_mode);
         let jumping = master.wires.iter().enumerate().filter(|(_, wire)| wire.takes_jumps);
@@ -78,8 +78,8 @@ impl Exchange {
                 wires: own,
             }
         };
-        let is_integrated = |task: &UnitId| plan.units[task.0].integration().is_some();
-        let state = |task| State { is_read: false, is_pending: true, is_integrated: is_integrated(task) };
+        let is_integrated = |unit: &UnitId| plan.units[unit.0].integration().is_some();
+        let state = |unit| State { is_read: false, is_pending: true, is_integrated: is_integrated(unit) };
         let of_inner = |exchange: &master::ExchangeStep| match exchange {
             master::ExchangeStep::Connection(wire) => vec![*wire],
             master::ExchangeStep::Loop(wires) => wires.clone(),
@@ -316,10 +316,10 @@ impl Exchange {
         };
         let wire = around.wire_of(unsolved.variable()?);
         let member = self.wires[wire].to;
-        let (host, task) = (group.host(member), group.task(member));
+        let (host, task) = (group.host(member), group.unit(member));
         let connection = self.wires[wire].connection.0 as u64;
-        let halt = host.fail_reading(Function::SetFloat64, task, time, Unusable::Loop(connection));
-        Err(Failed { member, halt })
+        let error = host.fail_reading(Function::SetFloat64, task, time, Unusable::Loop(connection));
+        Err(Failed { member, error })
     }
 }
 

@@ -8,11 +8,11 @@ use super::exchange::Exchange;
 use super::group::{Failed, Group};
 use super::member::Member;
 use super::release::EventRelease;
+use crate::activation_error::ActivationError;
 use crate::calls::Meter;
-use crate::halt::Halt;
 use crate::inbox::Turn;
-use crate::unit::way;
-use crate::world::World;
+use crate::run_state::RunState;
+use crate::unit::substeps;
 use vecud_base::time::Instant;
 use vecud_fmi::{Failure, Function};
 use vecud_plan::schedule::Due;
@@ -45,13 +45,13 @@ struct Slave {
 }
 
 impl Master {
-    /// The master of the group whose steps `task` makes, and the exchange of its values; `None`: the task has none.
-    pub fn of(world: &World, task: UnitId) -> Option<(Master, Exchange)> {
-        let plan = world.plan.master_of(task)?;
-        let members: Vec<UnitId> = world.plan.task_of(task).units().to_vec();
+    /// The master of the group whose steps `unit` makes, and the exchange of its values; `None`: the task has none.
+    pub fn of(world: &RunState, unit: UnitId) -> Option<(Master, Exchange)> {
+        let plan = world.plan.master_of(unit)?;
+        let members: Vec<UnitId> = world.plan.task_of(unit).units().to_vec();
         let MasterPlan { algorithm, ref slaves, ref classes, ref exchanges, max_events, .. } = *plan;
         let names: Vec<&str> = slaves.iter().map(|slave| slave.name.as_str()).collect();
-        let number = |task: &UnitId| members.iter().position(|own| own == task).expect("it is of the group");
+        let number = |unit: &UnitId| members.iter().position(|own| own == unit).expect("it is of the group");
         let slave = |(place, slave): (usize, &SlavePlan)| Slave {
             members: slave.members.iter().map(number).collect(),
             way_back: classes.slaves()[place].way_back.filter(|_| algorithm.takes_back()),
@@ -145,15 +145,15 @@ impl Master {
     /// A slave does not go on.
     fn stuck(&self, group: &mut Group, slave: usize, at: Instant) -> Failed {
         let member = self.slaves[slave].members[0];
-        let failure: Failure = way::stuck(group.member(member).0.stepping.value(at));
-        Failed { member, halt: Halt::Call(failure) }
+        let failure: Failure = substeps::stuck(group.member(member).0.stepping.value(at));
+        Failed { member, error: ActivationError::Call(failure) }
     }
 
     /// Notes that a slave violates an assumption of the algorithm, but has made its step.
     #[cold]
     fn note(&self, group: &mut Group, violation: Violation) {
         let member = self.slaves[violation.slave].members[0];
-        let (task, host) = (group.task(member), group.host(member));
+        let (task, host) = (group.unit(member), group.host(member));
         let value = violation.reached.seconds().to_bits();
         let seen = Occurrence { task: Some(task), reference: None, time: Some(violation.from), value };
         group.world.board.fmu(host.fmu()).findings().note(FindingKind::ShorterThanAccepted, seen);
@@ -164,7 +164,7 @@ impl Master {
     fn violated(&self, group: &mut Group, violation: Violation) -> Failed {
         let Violation { assumption, slave, from, reached, .. } = violation;
         let member = self.slaves[slave].members[0];
-        let (task, host) = (group.task(member), group.host(member));
+        let (task, host) = (group.unit(member), group.host(member));
         let assumption = match assumption {
             Assumption::A0 => 0,
             Assumption::A1 => 1,
@@ -172,13 +172,13 @@ impl Master {
         };
         let reading = Unusable::Assumption(assumption, reached.seconds());
         let function = group.member(member).0.engine.step_function();
-        Failed { member, halt: host.fail_reading(function, task, from, reading) }
+        Failed { member, error: host.fail_reading(function, task, from, reading) }
     }
 }
 
 /// Whether clocks connect these FMUs with tasks or FMUs outside of their group, or with datagrams.
 fn meets_others(plan: &Plan, members: &[UnitId]) -> bool {
-    let is_inside = |fmu: FmuId| members.iter().any(|task| plan.units[task.0].fmu == fmu);
+    let is_inside = |fmu: FmuId| members.iter().any(|unit| plan.units[unit.0].fmu == fmu);
     let mut datagrams = plan.datagrams.iter().filter_map(|source| source.clock);
     datagrams.any(|clock| is_inside(clock.fmu))
         || plan.fmus.iter().enumerate().any(|(fmu, own)| match is_inside(FmuId(fmu)) {
@@ -199,9 +199,9 @@ fn count(group: &mut Group, member: usize, time: Instant, left: &mut u32, most: 
         *left = others;
         return Ok(());
     }
-    let (host, task) = (group.host(member), group.task(member));
+    let (host, task) = (group.host(member), group.unit(member));
     let function = group.member(member).0.engine.step_function();
-    Err(Failed { member, halt: host.fail_reading(function, task, time, Unusable::TooManyEvents(most.into())) })
+    Err(Failed { member, error: host.fail_reading(function, task, time, Unusable::TooManyEvents(most.into())) })
 }
 
 /// The slaves in a step.
@@ -229,9 +229,9 @@ impl Working<'_, '_> {
         if size > 0.0 {
             return Ok(until);
         }
-        let (task, host) = (self.release.group.task(member), self.release.group.host(member));
-        let halt = host.fail_reading(Function::GetMaxStepSize, task, from, Unusable::MaxStep(size));
-        Err(Failed { member, halt })
+        let (task, host) = (self.release.group.unit(member), self.release.group.host(member));
+        let error = host.fail_reading(Function::GetMaxStepSize, task, from, Unusable::MaxStep(size));
+        Err(Failed { member, error })
     }
 
     fn is_integrated(&mut self, slave: usize) -> bool {
@@ -307,7 +307,7 @@ impl Slaves for Working<'_, '_> {
     fn do_step(&mut self, slave: usize, from: Instant, to: Instant) -> Result<Instant, Failed> {
         let Slave { members, way_back, tells_max_step } = &self.slaves[slave];
         // The end of the run comes when the others are there: it has asked for that, or is in the event in which another one has.
-        let has_ended = |own: &mut Member| own.stepping.is_over || own.is_in_event_mode();
+        let has_ended = |own: &mut Member| own.stepping.is_over() || own.is_in_event_mode();
         if members.iter().any(|member| has_ended(self.release.group.member(*member).0)) {
             return Ok(to);
         }
@@ -315,7 +315,7 @@ impl Slaves for Working<'_, '_> {
         for &member in members {
             self.release.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
             let own = self.release.group.member(member).0;
-            for known in [own.next_point(from), own.time_event(from)].into_iter().filter(|_| own.stepping.varies) {
+            for known in [own.next_point(from), own.time_event(from)].into_iter().filter(|_| own.stepping.varies()) {
                 until = own.stepping.ends_before(until, known);
             }
         }

@@ -3,16 +3,16 @@
 
 use super::clocks::StepClocks;
 use super::engine::Engine;
+use crate::activation_error::ActivationError;
 use crate::calls::{Calls, Recorded};
 use crate::exchange::Stamp;
-use crate::halt::Halt;
 use crate::inbox::Settable;
+use crate::run_state::RunState;
 use crate::stimuli::Stimulated;
 use crate::thread_host::{PartitionHost, gives_state};
 use crate::unit::stepping::Stepping;
-use crate::unit::way::{Came, Way};
+use crate::unit::substeps::{SubstepResult, Substeps};
 use crate::values::Publishing;
-use crate::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{Batch, ComputeHandle, EventMode, Failure, Function, Outcome, Reasons, Status};
 use vecud_plan::schedule::{Due, Learned};
@@ -96,23 +96,23 @@ impl Anew {
 }
 
 impl Member {
-    /// The FMU whose steps `task` makes; `learned`: the intervals of its clocks, by their places.
+    /// The FMU whose steps `unit` makes; `learned`: the intervals of its clocks, by their places.
     pub fn new(
-        world: &World,
-        task: UnitId,
+        world: &RunState,
+        unit: UnitId,
         mut plan: StepPlan,
         step: Fraction,
         mut engine: Engine,
         learned: &[Learned],
     ) -> Member {
-        let fmu = world.plan.units[task.0].fmu;
+        let fmu = world.plan.units[unit.0].fmu;
         let is_resumed = world.begin > world.plan.start;
         // A state that it was given has it in Step Mode, where steps end.
         let has_state = world.plan.fmus[fmu.0].initial_state.is_some();
         // The FMU takes the memory for it now.
         let mut remembers = || {
             let given = engine.remember();
-            gives_state(world, task, given, engine.is_healthy())
+            gives_state(world, unit, given, engine.is_healthy())
         };
         let goes_back = plan.goes_back && remembers();
         if plan.retry == Retry::FromState && !remembers() && engine.is_healthy() {
@@ -122,15 +122,15 @@ impl Member {
             engine.is_in_initial_event_mode(world.plan.fmus[fmu.0].time_unit.value(world.plan.start));
         }
         let left = is_resumed.then(|| world.instances[fmu.0].between_steps());
-        let mut stepping = Stepping::new(world, task, plan, step);
+        let mut stepping = Stepping::new(world, unit, plan, step);
         stepping.reached = left.as_ref().and_then(|left| left.ahead);
         let point = stepping.reached.unwrap_or(world.begin);
         stepping.aim(point, point, left.as_ref().and_then(|left| left.next_event));
         Member {
             engine,
             stepping,
-            recorded: Recorded::of(world, task),
-            clocks: StepClocks::new(world, task, learned, left.as_ref()),
+            recorded: Recorded::of(world, unit),
+            clocks: StepClocks::new(world, unit, learned, left.as_ref()),
             // A saved state lacks the next time event, which an integrated FMU announces in Event Mode alone.
             wants_event: left.as_ref().map_or_else(
                 || match plan.engine {
@@ -171,9 +171,9 @@ impl Member {
     }
 
     /// Reads, before the first step of a run that goes on from a saved state, the outputs of the steps before.
-    pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+    pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
         // Without Event Mode, some FMUs compute their first outputs only when they leave Initialization Mode.
-        if (self.stepping.is_resumed || !self.stepping.handles_events)
+        if (self.stepping.is_resumed() || !self.stepping.handles_events)
             && self.stepping.reached.is_none()
             && self.recorded.is_some()
         {
@@ -189,12 +189,12 @@ impl Member {
     }
 
     /// Fetches the ticks of stimuli before the release `due` is over. `false`: they cannot be read, and the run ends.
-    pub fn take_fed(&mut self, world: &World, due: &Due) -> bool {
+    pub fn take_fed(&mut self, world: &RunState, due: &Due) -> bool {
         self.clocks.take_fed(world, (due.time, self.stepping.end_of(due)))
     }
 
     /// Whether it has something to be handled in Event Mode at this communication point, which it is at.
-    pub fn has_event(&mut self, world: &World, point: Instant) -> bool {
+    pub fn has_event(&mut self, world: &RunState, point: Instant) -> bool {
         let before = self.before.replace(point).filter(|before| *before < point);
         let timed = self.next_event.is_some_and(|event| self.stepping.is_due(event, point));
         let has_row = self.stepping.has_jumped();
@@ -208,7 +208,7 @@ impl Member {
     }
 
     /// Before an event: reads outputs that may jump in it, unless they were read at this communication point.
-    pub fn look_before_event(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+    pub fn look_before_event(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
         match self.stepping.handles_events && !self.stepping.is_read_here() {
             true => calls.look_before_event(|batch| self.engine.get(batch)),
             false => Ok(()),
@@ -219,10 +219,10 @@ impl Member {
     #[inline(always)] // the instant stays in registers
     pub fn quiet_until(&mut self, due: &Due) -> Option<Instant> {
         let Member { stepping, next_event, .. } = self;
-        if self.wants_event || self.input_row.is_some() || !stepping.strides_from(due.time) {
+        if self.wants_event || self.input_row.is_some() || !stepping.is_regular_from(due.time) {
             return None;
         }
-        let end = stepping.usual_end(due)?;
+        let end = stepping.regular_end(due)?;
         let is_until = |event: &Instant| *event <= end || stepping.is_same(*event, end);
         (!next_event.as_ref().is_some_and(is_until)).then_some(end)
     }
@@ -312,7 +312,7 @@ impl Member {
     }
 
     /// First half of an iteration: clocks tick, discrete inputs are set.
-    pub fn set_in_event_mode(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+    pub fn set_in_event_mode(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
         if !self.stepping.handles_events {
             return Ok(());
         }
@@ -330,17 +330,17 @@ impl Member {
     pub fn get_in_event_mode(
         &mut self,
         calls: &mut Calls,
-        world: &World,
+        world: &RunState,
         host: &PartitionHost,
         point: Instant,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         if !self.stepping.handles_events {
             return Ok(());
         }
         let now = self.publishing(point, point, true);
         let mut event = self.engine.event_mode().ok_or(NO_MODE)?;
         self.clocks.get(world, &mut event, point)?;
-        let state = &world.tasks[self.stepping.task().0];
+        let state = &world.tasks[self.stepping.unit().0];
         self.clocks.active().for_each(|clock| state.note_ticked(clock));
         let clocks = &self.clocks;
         let is_read = |ticked: &[usize]| ticked.is_empty() || clocks.is_one_active(ticked);
@@ -348,16 +348,16 @@ impl Member {
     }
 
     /// Second half of an iteration. Whether it needs another one.
-    pub fn update(&mut self, calls: &Calls, point: Instant) -> Result<bool, Halt> {
+    pub fn update(&mut self, calls: &Calls, point: Instant) -> Result<bool, ActivationError> {
         if !self.stepping.handles_events {
             return Ok(false);
         }
         let update = self.event_mode()?.update()?;
         calls.allow(update.outcome)?;
-        self.stepping.is_over |= update.terminate_simulation;
+        self.stepping.request_end(update.terminate_simulation);
         self.anew.states |= update.values_of_continuous_states_changed;
         self.anew.nominals |= update.nominals_of_continuous_states_changed;
-        let next = update.next_event_time.and_then(|next| self.stepping.unit.instant(next));
+        let next = update.next_event_time.and_then(|next| self.stepping.time_unit.instant(next));
         let is_settled = !update.needs_update;
         let is_later = |next: &Instant| *next > point && !self.stepping.is_due(*next, point);
         let over = next.filter(|next| is_settled && !is_later(next));
@@ -381,7 +381,7 @@ impl Member {
     }
 
     /// Asks for the intervals of clocks after an iteration. Whether one of them ticks again at once.
-    pub fn ask(&mut self, world: &World, point: Instant) -> Result<bool, Halt> {
+    pub fn ask(&mut self, world: &RunState, point: Instant) -> Result<bool, ActivationError> {
         if !self.stepping.handles_events {
             return Ok(false);
         }
@@ -391,7 +391,7 @@ impl Member {
     }
 
     /// Sets continuous inputs, as they are at this time, unless they were in an event.
-    pub fn set(&mut self, calls: &mut Calls, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
+    pub fn set(&mut self, calls: &mut Calls, host: &PartitionHost, time: Instant) -> Result<(), ActivationError> {
         let is_set = std::mem::take(&mut self.is_set) && !self.is_mastered;
         let engine = &mut self.engine;
         calls.set_continuous(|batch, slopes| {
@@ -405,7 +405,7 @@ impl Member {
 
     /// Reads the outputs that depend on the continuous inputs just set, for the row of this time: equations follow at once,
     /// unlike steps. Other tasks see the outputs from the end of the step before.
-    pub fn follow_inputs(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+    pub fn follow_inputs(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
         if self.is_integrated() && self.recorded.is_some() && calls.sets_between_events() {
             return calls.read(|batch| self.engine.get(batch));
         }
@@ -418,7 +418,7 @@ impl Member {
     }
 
     /// Records the inputs of this time, and the outputs that were read last.
-    pub fn record(&mut self, calls: &Calls, world: &World, host: &PartitionHost, time: Instant) {
+    pub fn record(&mut self, calls: &Calls, world: &RunState, host: &PartitionHost, time: Instant) {
         self.stepping.note();
         if let Some(recorded) = &self.recorded {
             self.stepping.record_release(recorded, calls, world, host, time);
@@ -426,7 +426,7 @@ impl Member {
     }
 
     /// Records the values before an event at the communication point that it has reached, if events are shown.
-    pub fn show_before(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
+    pub fn show_before(&mut self, calls: &Calls, world: &RunState, host: &PartitionHost) {
         let reached = self.stepping.reached;
         let is_due = |event: Instant| reached.is_some_and(|reached| self.stepping.is_due(event, reached));
         let has_event = self.wants_event || self.next_event.is_some_and(is_due);
@@ -511,37 +511,37 @@ impl Member {
             stepping.reached = Some(to);
             return Ok((Outcome::Ok, to));
         }
-        let (mut way, mut is_part) = (Way::from(from), false);
+        let (mut substeps, mut is_part) = (Substeps::from(from), false);
         loop {
-            let mut next = way.next(stepping, to);
+            let mut next = substeps.next(stepping, to);
             next.2 = largest.map_or(next.2, |(_, size)| next.2.min(size));
             let mut before = stepper.begin();
             if let Some((calls, time)) = set.as_mut().filter(|(_, time)| is_part || from != *time) {
-                way.move_inputs(stepping, &mut before, calls, *time)?;
+                substeps.move_inputs(stepping, &mut before, calls, *time)?;
             }
             is_part = true;
             let stepped = match std::mem::take(steps_instead) {
                 true => before.step_instead(next.1, next.2),
-                false => way.step(stepping, before, next)?,
+                false => substeps.step(stepping, before, next)?,
             };
             if let Err(no_step) = &stepped
                 && rejects
                 && no_step.failure.status == Status::Discard
-                && let Some(reached) = stepping.unit.instant(no_step.reached)
+                && let Some(reached) = stepping.time_unit.instant(no_step.reached)
                 && reached > from
                 && reached < to
             {
                 stepping.reject(reached);
                 return Ok((Outcome::Ok, reached));
             }
-            if let Came::Further(_, said) = way.follow(stepping, stepped, next)? {
+            if let SubstepResult::Progress(_, said) = substeps.follow(stepping, stepped, next)? {
                 *wants_event = said.event_handling_needed;
-                if way.at() >= to || said.early_return || stepping.is_over {
+                if substeps.at() >= to || said.early_return || stepping.is_over() {
                     // An early return beyond the end is none, and is reported as it is; to a master any step that passes its end.
                     let passes = said.early_return || *is_mastered && stepping.is_off();
-                    let beyond = stepping.unit.instant(said.reached).filter(|_| passes);
+                    let beyond = stepping.time_unit.instant(said.reached).filter(|_| passes);
                     let beyond = beyond.filter(|beyond| *beyond > to && !stepping.is_same(*beyond, to));
-                    return Ok((way.outcome(), beyond.unwrap_or(way.at())));
+                    return Ok((substeps.outcome(), beyond.unwrap_or(substeps.at())));
                 }
             }
         }
@@ -554,7 +554,7 @@ impl Member {
         };
         let point = stepping.value(from);
         let (size, outcome) = stepper.max_step_size(point)?;
-        let until = stepping.unit.instant(point + size);
+        let until = stepping.time_unit.instant(point + size);
         self.largest = until.map(|until| (until, size));
         Ok((outcome, size, until))
     }
@@ -564,11 +564,11 @@ impl Member {
     pub fn get(
         &mut self,
         calls: &mut Calls,
-        world: &World,
+        world: &RunState,
         host: &PartitionHost,
         time: Instant,
         in_event: bool,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         let reached = self.stepping.reached.unwrap_or(time);
         let now = self.publishing(reached, time, in_event);
         let engine = &mut self.engine;
@@ -582,14 +582,14 @@ impl Member {
     }
 
     fn publishing(&self, visible: Instant, activation: Instant, in_event: bool) -> Publishing {
-        let (task, stamp) = (self.stepping.task(), Some(Stamp { visible, activation }));
-        Publishing { task, time: activation, stamp, in_event }
+        let (task, stamp) = (self.stepping.unit(), Some(Stamp { visible, activation }));
+        Publishing { unit: task, time: activation, stamp, in_event }
     }
 
     /// There is no further step in this run, in which all have come to `point`.
-    pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost, point: Option<Instant>) {
+    pub fn finish(&mut self, calls: &Calls, world: &RunState, host: &PartitionHost, point: Option<Instant>) {
         self.stepping.note();
-        world.tasks[self.stepping.task().0].forget_ticked();
+        world.tasks[self.stepping.unit().0].forget_ticked();
         self.record_last(calls, world, host, world.begin);
         // Ticks may still come until all threads have left (`RunState::leave_ticks`).
         let (clocks, ticks) = (self.clocks.timelines(), Vec::new());
@@ -609,7 +609,7 @@ impl Member {
     }
 
     /// Records the outputs of the last step, at its end, but not before `least`, the time that others have reached.
-    pub fn record_last(&mut self, calls: &Calls, world: &World, host: &PartitionHost, least: Instant) {
+    pub fn record_last(&mut self, calls: &Calls, world: &RunState, host: &PartitionHost, least: Instant) {
         self.stepping.record_last(self.recorded.as_ref(), calls, world, host, least);
     }
 
@@ -638,7 +638,7 @@ impl Settable for Commanded<'_> {
     }
 
     /// No interval of a step depends on parameters.
-    fn follow_parameters(&mut self, _host: &PartitionHost, _time: Instant) -> Result<(), Halt> {
+    fn follow_parameters(&mut self, _host: &PartitionHost, _time: Instant) -> Result<(), ActivationError> {
         Ok(())
     }
 }

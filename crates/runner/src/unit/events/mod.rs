@@ -7,10 +7,11 @@
 
 mod clocks;
 mod continuous;
+mod coupled_system;
 mod engine;
+mod event_limit;
 mod exchange;
 mod group;
-mod joint;
 mod master;
 mod member;
 mod release;
@@ -26,10 +27,10 @@ use self::exchange::Exchange;
 use self::group::{Failed, Group};
 use self::master::Master;
 use self::release::EventRelease;
+use crate::activation_error::ActivationError;
 use crate::calls::{Calls, Meter};
-use crate::halt::Halt;
+use crate::run_state::RunState;
 use crate::thread_host::PartitionHost;
-use crate::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::ComputeHandle;
 use vecud_plan::schedule::{Due, Learned};
@@ -53,17 +54,17 @@ pub struct EventUnit {
 impl EventUnit {
     /// The steps of this task, `plan`, each over `step`; `learned`: the intervals of its clocks, by their places.
     pub fn new(
-        world: &World,
-        task: UnitId,
+        world: &RunState,
+        unit: UnitId,
         plan: StepPlan,
         step: Fraction,
         engine: Engine,
         learned: &[Learned],
     ) -> EventUnit {
-        let member = Member::new(world, task, plan, step, engine, learned);
-        let is_first = world.plan.is_first(task);
-        let continuous = if is_first { Continuous::of(world, task) } else { None };
-        let master = if is_first { Master::of(world, task) } else { None };
+        let member = Member::new(world, unit, plan, step, engine, learned);
+        let is_first = world.plan.is_first(unit);
+        let continuous = if is_first { Continuous::of(world, unit) } else { None };
+        let master = if is_first { Master::of(world, unit) } else { None };
         EventUnit { continuous, master, ..EventUnit::from(member) }
     }
 
@@ -88,7 +89,7 @@ impl EventUnit {
     }
 
     /// [`super::Unit::stimulate_others`].
-    pub fn stimulate_others(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
+    pub fn stimulate_others(&mut self, world: &RunState, due: &Due, is_held: bool) -> bool {
         self.others.iter_mut().all(|other| other.stimulate(world, due, is_held))
     }
 
@@ -121,11 +122,11 @@ impl EventUnit {
     pub fn run(
         &mut self,
         calls: &mut Calls,
-        world: &'static World,
+        world: &'static RunState,
         host: &'static PartitionHost,
         due: &Due,
         meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         let EventUnit { member, others, continuous, master, failed, is_over } = self;
         let (master, exchange) = master.as_mut().map(|(master, exchange)| (&*master, exchange)).unzip();
         let continuous = continuous.as_mut();
@@ -141,14 +142,14 @@ impl EventUnit {
             Some(master) => master.release(&mut release, due, meter),
             None => release.release(due, meter),
         };
-        let result = result.map_err(|Failed { member, halt }| {
+        let result = result.map_err(|Failed { member, error }| {
             *failed = Some(member);
             if member == 0 {
-                return halt;
+                return error;
             }
             // Not in the name of the first one.
-            halt.note(release.group.host(member));
-            Halt::Other
+            error.note(release.group.host(member));
+            ActivationError::Other
         });
         release.group.end(result.is_ok());
         *is_over = release.is_over;
@@ -156,7 +157,7 @@ impl EventUnit {
     }
 
     /// There is no further step in this run.
-    pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
+    pub fn finish(&mut self, calls: &Calls, world: &RunState, host: &'static PartitionHost) {
         let others = self.others.iter().filter_map(|other| other.member.stepping.reached);
         let point = others.chain(self.member.stepping.reached).min();
         let keeps_jump = |number| self.master.as_ref().is_some_and(|(_, exchange)| exchange.keeps_jump(number));
@@ -164,7 +165,7 @@ impl EventUnit {
         self.member.finish(calls, world, host, point);
         for (place, GroupMember { member, calls, .. }) in self.others.iter_mut().enumerate() {
             member.note_jump(keeps_jump(place + 1));
-            member.finish(calls, world, host.of(world.plan.units[calls.task().0].fmu), point);
+            member.finish(calls, world, host.of(world.plan.units[calls.unit().0].fmu), point);
         }
     }
 

@@ -5,10 +5,10 @@ use super::continuous::Continuous;
 use super::exchange::Exchange;
 use super::group::{Failed, Group};
 use super::member::Commanded;
+use crate::activation_error::ActivationError;
 use crate::calls::Meter;
-use crate::halt::Halt;
 use crate::inbox::Turn;
-use crate::unit::{step, way};
+use crate::unit::{step, substeps};
 use vecud_base::time::Instant;
 use vecud_fmi::Function;
 use vecud_plan::StepClock;
@@ -48,11 +48,13 @@ impl EventRelease<'_> {
     /// Whether one of them has asked for the end of the run, which comes now.
     pub fn is_over(&mut self, time: Instant) -> bool {
         let group = &mut self.group;
-        let Some(over) = (0..group.len()).find(|number| group.member(*number).0.stepping.is_over) else { return false };
+        let Some(over) = (0..group.len()).find(|number| group.member(*number).0.stepping.is_over()) else {
+            return false;
+        };
         let (world, host) = (group.world, group.host(over));
         step::end(world, host, &group.member(over).0.stepping);
         let Ok(()) = group.each(|member, calls, world, host| {
-            member.stepping.is_over = true;
+            member.stepping.request_end(true);
             member.record_last(calls, world, host, time);
             Ok(())
         }) else {
@@ -123,7 +125,7 @@ impl EventRelease<'_> {
     fn quiet_until(&mut self, due: &Due) -> Option<Instant> {
         let continuous = self.continuous.as_ref().filter(|continuous| continuous.is_quiet())?;
         let target = self.group.first.0.quiet_until(due)?;
-        (!continuous.is_restless()).then_some(target)
+        (!continuous.is_exhausted()).then_some(target)
     }
 
     /// Makes the step of a [quiet](EventRelease::quiet_until) release.
@@ -191,8 +193,8 @@ impl EventRelease<'_> {
             return Ok(true);
         }
         if reached == point && !self.group.wants_event() {
-            let failure = way::stuck(self.group.first.0.stepping.value(point));
-            return Err(Failed { member: 0, halt: Halt::Call(failure) });
+            let failure = substeps::stuck(self.group.first.0.stepping.value(point));
+            return Err(Failed { member: 0, error: ActivationError::Call(failure) });
         }
         Ok(false)
     }
@@ -218,7 +220,7 @@ impl EventRelease<'_> {
 
     /// Steps all that are at this communication point to the next one, which is `target` at most.
     fn step(&mut self, point: Instant, target: Instant) -> Result<(), Failed> {
-        let vary = (0..self.group.len()).all(|number| self.group.member(number).0.stepping.varies);
+        let vary = (0..self.group.len()).all(|number| self.group.member(number).0.stepping.varies());
         let mut to = self.group.first.0.stepping.next(point, target);
         let mut all_known = self.group.first.0.stepping.stop;
         if vary {
@@ -229,11 +231,11 @@ impl EventRelease<'_> {
                 all_known = earlier(all_known, known);
                 to = self.group.first.0.stepping.ends_before(to, known);
             }
-            let is_restless = self.continuous.as_ref().is_some_and(|continuous| continuous.is_restless());
+            let is_exhausted = self.continuous.as_ref().is_some_and(|continuous| continuous.is_exhausted());
             for number in 0..self.group.len() {
                 let (member, _) = self.group.member(number);
                 let mut timed = member.time_event(point);
-                if is_restless && member.is_integrated() && timed.take().is_some_and(|event| event < target) {
+                if is_exhausted && member.is_integrated() && timed.take().is_some_and(|event| event < target) {
                     self.integrate(|continuous, group, _| {
                         continuous.too_many(group, point);
                         Ok(())
@@ -410,9 +412,9 @@ impl EventRelease<'_> {
                 None => return self.leave(point, time),
             }
         }
-        let (host, task) = (self.group.host(restless), self.group.task(restless));
+        let (host, task) = (self.group.host(restless), self.group.unit(restless));
         let reading = Unusable::Restless(ITERATIONS.into(), by_others.into());
-        Err(Failed { member: restless, halt: host.fail_reading(Function::UpdateDiscreteStates, task, point, reading) })
+        Err(Failed { member: restless, error: host.fail_reading(Function::UpdateDiscreteStates, task, point, reading) })
     }
 
     /// The member, if there is one, whose inputs an iteration of an event has changed: those that it takes in Event Mode or, if
@@ -504,8 +506,8 @@ impl EventRelease<'_> {
                 let member = group.member(target).0;
                 member.clocks.tick(world, *clock, point, time);
                 if member.stepping.reached.is_some_and(|reached| reached > time) {
-                    let task = group.task(target);
-                    world.board.task(task).count(TaskWord::Deferred, 1);
+                    let unit = group.unit(target);
+                    world.board.task(unit).count(TaskWord::Deferred, 1);
                 }
             }
         }

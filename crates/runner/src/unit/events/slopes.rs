@@ -3,7 +3,7 @@
 use super::engine::Engine;
 use super::group::{Failed, Group};
 use super::wires::Wire;
-use crate::halt::Halt;
+use crate::activation_error::ActivationError;
 use vecud_description::ValueReference;
 use vecud_fmi::{DerivativeError, Jacobian, Provides, SparsityPattern, Status};
 use vecud_solver::master::{LoopError, LuMatrix};
@@ -84,7 +84,7 @@ impl Slopes {
             match pattern.read(&mut now, values) {
                 Ok(outcome) => calls.allow(outcome).map(|()| Ok(true)),
                 Err(DerivativeError::Failed(failure)) if failure.status == Status::Discard => Ok(Err(())),
-                Err(DerivativeError::Failed(failure)) => Err(Halt::Call(failure)),
+                Err(DerivativeError::Failed(failure)) => Err(ActivationError::Call(failure)),
                 // Differences replace derivatives that cannot be called.
                 Err(_) => Ok(Ok(false)),
             }

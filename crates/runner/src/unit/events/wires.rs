@@ -15,8 +15,8 @@ pub struct Wire {
     /// The numbers of its FMUs in the unit.
     pub from: usize,
     pub to: usize,
-    source: End,
-    target: End,
+    source: Port,
+    target: Port,
     conversion: Option<Conversion>,
     words: Vec<u64>,
     /// As many, as they come from its FMU.
@@ -30,7 +30,7 @@ pub struct Wire {
 }
 
 /// Where a wire meets a call.
-struct End {
+struct Port {
     call: usize,
     /// The item of the call's batch.
     item: usize,
@@ -40,16 +40,16 @@ struct End {
     runs: Vec<Range<usize>>,
 }
 
-impl End {
+impl Port {
     /// Where a connection is among the batches of a task.
-    fn of(batches: &[vecud_plan::BatchPlan], connection: ConnectionId, runs: &[Range<usize>]) -> End {
+    fn of(batches: &[vecud_plan::BatchPlan], connection: ConnectionId, runs: &[Range<usize>]) -> Port {
         let in_batch =
             |batch: &vecud_plan::BatchPlan| batch.items.iter().position(|item| item.connections.contains(&connection));
         let found = batches.iter().enumerate().find_map(|(call, batch)| Some((call, in_batch(batch)?)));
         let (call, item) = found.expect("both tasks of a connection read and set it");
         let own = &batches[call].items[item];
         let is_whole = matches!(runs, [all] if *all == (0..own.elements));
-        End { call, item, variable: is_whole.then_some((own.reference, own.elements)), runs: runs.to_vec() }
+        Port { call, item, variable: is_whole.then_some((own.reference, own.elements)), runs: runs.to_vec() }
     }
 
     /// The elements of the port in the batch.
@@ -71,8 +71,8 @@ impl Wire {
             connection: wire.connection,
             from: number(wire.from),
             to: number(wire.to),
-            source: End::of(&from.get, wire.connection, &connection.from_elements),
-            target: End::of(&to.set, wire.connection, &connection.to_elements),
+            source: Port::of(&from.get, wire.connection, &connection.from_elements),
+            target: Port::of(&to.set, wire.connection, &connection.to_elements),
             conversion: Some(connection.conversion).filter(|conversion| *conversion != Conversion::NONE),
             words: vec![0; if is_text { 0 } else { elements }],
             remembered: vec![0; if is_text { 0 } else { elements }],
@@ -110,9 +110,9 @@ impl Wire {
             let value = values.word(element);
             *word = self.conversion.map_or(value, |conversion| conversion.apply(value));
         }
-        for ((room, length), element) in self.texts.iter_mut().zip(elements) {
+        for ((text, length), element) in self.texts.iter_mut().zip(elements) {
             *length = values.bytes(element).ok().and_then(|bytes| {
-                room.get_mut(..bytes.len())?.copy_from_slice(bytes);
+                text.get_mut(..bytes.len())?.copy_from_slice(bytes);
                 Some(bytes.len())
             });
         }

@@ -8,8 +8,8 @@
 //! than many short ones. Where execution times are not known, each is taken to be in proportion to its period: nearest periods
 //! come first. Of equal sums the one that leaves the more urgent levels alone.
 
-use super::classes::PriorityGroup;
 use super::merge::{TooNarrow, keys};
+use super::priority_groups::PriorityGroup;
 use std::ops::Range;
 
 /// The period of a class that has none, s.
@@ -25,7 +25,11 @@ const SCALE: f64 = 1e15;
 /// may tick the other.
 ///
 /// The error names an FMU whose classes cannot share so few priorities.
-pub fn fold(classes: &[PriorityGroup], ticks: &[(usize, usize)], width: usize) -> Result<Vec<Range<usize>>, TooNarrow> {
+pub fn share_slots(
+    classes: &[PriorityGroup],
+    ticks: &[(usize, usize)],
+    width: usize,
+) -> Result<Vec<Range<usize>>, TooNarrow> {
     let periods: Vec<f64> =
         keys(classes).into_iter().map(|key| key.map_or(NO_PERIOD, |period| period.seconds())).collect();
     // The next class with which each must not share.
@@ -105,5 +109,5 @@ fn cheapest(all: Range<usize>, apart: &[usize], periods: &[f64], work: &[f64], w
 }
 
 #[cfg(test)]
-#[path = "folds_tests.rs"]
+#[path = "shared_slots_tests.rs"]
 mod tests;

@@ -19,7 +19,7 @@ pub struct QuietPoint {
 impl QuietPoint {
     /// The quiet points of a run; `None`: it has no clock whose period is known before.
     pub fn of(plan: &Plan) -> Option<QuietPoint> {
-        QuietPoint::between(plan.units.iter().filter_map(|task| match task.release {
+        QuietPoint::between(plan.units.iter().filter_map(|unit| match unit.release {
             Release::Periodic { shift, interval } => Some((plan.start.after(shift), interval)),
             _ => None,
         }))
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn a_look_comes_in_the_midst_between_two_releases() {
         let every = |interval| QuietPoint::between([(Instant::ZERO, interval)].into_iter()).unwrap();
-        let at = |lull: QuietPoint, now, least| now + lull.pause(Instant::from_nanos(Nanos(now)), Nanos(least)).0;
+        let at = |quiet: QuietPoint, now, least| now + quiet.pause(Instant::from_nanos(Nanos(now)), Nanos(least)).0;
         assert_eq!(at(every(milliseconds(1, 1)), 5_400_000, 2_000_000), 7_500_000);
         assert_eq!(at(every(milliseconds(1, 1)), 5_500_000, 2_000_000), 7_500_000);
         assert_eq!(at(every(milliseconds(1, 1)), 5_600_000, 2_000_000), 8_500_000);
@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn the_most_frequent_clock_counts() {
         let clocks = [(Instant::ZERO, milliseconds(10, 1)), (Instant::ZERO, milliseconds(1, 1))];
-        let lull = QuietPoint::between(clocks.into_iter()).unwrap();
-        assert_eq!(lull.pause(Instant::ZERO, Nanos(2_000_000)), Nanos(2_500_000));
+        let quiet = QuietPoint::between(clocks.into_iter()).unwrap();
+        assert_eq!(quiet.pause(Instant::ZERO, Nanos(2_000_000)), Nanos(2_500_000));
         assert!(QuietPoint::between(std::iter::empty()).is_none());
     }
 
@@ -90,8 +90,8 @@ mod tests {
         ) {
             let (interval, origin) = (milliseconds(numerator, denominator), Instant::from_nanos(Nanos(shift)));
             let period = interval.nanos().0;
-            let lull = QuietPoint::between([(origin, interval)].into_iter()).unwrap();
-            let pause = lull.pause(Instant::from_nanos(Nanos(now)), Nanos(least)).0;
+            let quiet = QuietPoint::between([(origin, interval)].into_iter()).unwrap();
+            let pause = quiet.pause(Instant::from_nanos(Nanos(now)), Nanos(least)).0;
             prop_assert!(pause >= least && pause <= least + least.max(period) + least.min(period) / 2 + 1);
             let end = Instant::from_nanos(Nanos(now + pause));
             if end >= origin && now + least >= shift {

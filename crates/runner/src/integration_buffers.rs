@@ -37,9 +37,9 @@ impl BufferSwap {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes buffers for the present `numbers` of the FMUs whose steps `task` makes. Allocates.
-    pub fn make(&self, plan: &Plan, task: UnitId, numbers: impl Fn(FmuId) -> Numbers) {
-        let ready = IntegrationBuffers::of(plan, task, numbers).map(Box::new);
+    /// Makes buffers for the present `numbers` of the FMUs whose steps `unit` makes. Allocates.
+    pub fn make(&self, plan: &Plan, unit: UnitId, numbers: impl Fn(FmuId) -> Numbers) {
+        let ready = IntegrationBuffers::of(plan, unit, numbers).map(Box::new);
         *self.hands() = Hands { ready, over: None };
     }
 
@@ -47,13 +47,13 @@ impl BufferSwap {
     /// old).
     pub fn replace(
         &self,
-        room: &mut IntegrationBuffers,
+        buffers: &mut IntegrationBuffers,
         prepare: impl FnOnce(&mut IntegrationBuffers, &IntegrationBuffers),
     ) -> bool {
         let mut hands = self.hands();
         let Some(mut other) = hands.ready.take() else { return false };
-        prepare(&mut other, room);
-        std::mem::swap(&mut *other, room);
+        prepare(&mut other, buffers);
+        std::mem::swap(&mut *other, buffers);
         hands.over = Some(other);
         true
     }
@@ -81,7 +81,7 @@ pub struct CoupledFmu {
     /// Inputs of it are on the lines of a file.
     pub is_on_lines: bool,
     /// Its unit of time.
-    pub unit: TimeUnit,
+    pub time_unit: TimeUnit,
     /// How its derivatives depend on its states, if that is known.
     pub jacobian: Option<JacobianPlan>,
     /// Computes that; `None`: the FMU does not.
@@ -110,20 +110,20 @@ pub fn described(fmu: &FmuPlan) -> Numbers {
 }
 
 /// The FMUs of the unit of this task, and how they are integrated; `None`: none is.
-pub fn integrated(plan: &Plan, task: UnitId) -> Option<(Vec<UnitId>, IntegrationPlan)> {
-    let members: Vec<UnitId> = plan.task_of(task).units().to_vec();
+pub fn integrated(plan: &Plan, unit: UnitId) -> Option<(Vec<UnitId>, IntegrationPlan)> {
+    let members: Vec<UnitId> = plan.task_of(unit).units().to_vec();
     let integration = members.iter().find_map(|member| plan.units[member.0].integration())?;
     Some((members, integration))
 }
 
 impl IntegrationBuffers {
     /// For the `numbers` that the FMUs of the unit of this task have now; `None`: nothing is integrated.
-    pub fn of(plan: &Plan, task: UnitId, numbers: impl Fn(FmuId) -> Numbers) -> Option<IntegrationBuffers> {
-        let (members, integration) = integrated(plan, task)?;
+    pub fn of(plan: &Plan, unit: UnitId, numbers: impl Fn(FmuId) -> Numbers) -> Option<IntegrationBuffers> {
+        let (members, integration) = integrated(plan, unit)?;
         let mut parts = Vec::new();
         let (mut states, mut indicators) = (0, 0);
-        for (member, task) in members.iter().enumerate() {
-            let id = plan.units[task.0].fmu;
+        for (member, unit) in members.iter().enumerate() {
+            let id = plan.units[unit.0].fmu;
             let fmu = &plan.fmus[id.0];
             let Some(own) = fmu.model_exchange() else { continue };
             let now = numbers(id);
@@ -137,8 +137,8 @@ impl IntegrationBuffers {
                 indicators: indicators..indicators + now.event_indicators,
                 roots: vec![0; now.event_indicators],
                 needs_completed_steps: own.needs_completed_step,
-                is_on_lines: Lines::are_for(plan, *task),
-                unit: fmu.time_unit,
+                is_on_lines: Lines::are_for(plan, *unit),
+                time_unit: fmu.time_unit,
                 pattern: jacobian.filter(|jacobian| jacobian.is_provided).map(PatternRead::new),
                 jacobian: jacobian.cloned(),
             });

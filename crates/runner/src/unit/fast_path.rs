@@ -2,7 +2,7 @@
 //! Makes the marks, counts and calls of [`StepUnit`](super::step::StepUnit), with all data at hand.
 
 use super::stepping::Stepping;
-use crate::site::TaskTelemetry;
+use crate::task_telemetry::TaskTelemetry;
 use crate::thread_host::PartitionHost;
 use vecud_base::time::Instant;
 use vecud_fmi::{BatchStepper, FastPath, Stepper};
@@ -10,10 +10,10 @@ use vecud_linux::crash::label_thread;
 use vecud_record::board::{TaskCells, TaskWord};
 
 /// The regular steps of one task.
-pub struct UsualSteps<'a> {
-    strider: BatchStepper<'a>,
+pub struct FastPathSteps<'a> {
+    batch: BatchStepper<'a>,
     host: &'static PartitionHost,
-    site: &'static TaskTelemetry,
+    telemetry: &'static TaskTelemetry,
     cells: TaskCells<'static>,
     label: u64,
     /// The furthest that a step has been off its communication point so far, and the limit for that, in the FMU's unit of time.
@@ -22,29 +22,29 @@ pub struct UsualSteps<'a> {
     stepping: &'a mut Stepping,
 }
 
-impl<'a> UsualSteps<'a> {
+impl<'a> FastPathSteps<'a> {
     /// The fast path of the task with this telemetry; `None`: it can make no step now.
     pub fn new(
         stepper: &'a mut Stepper,
         stepping: &'a mut Stepping,
         host: &'static PartitionHost,
-        site: &'static TaskTelemetry,
-    ) -> Option<UsualSteps<'a>> {
+        telemetry: &'static TaskTelemetry,
+    ) -> Option<FastPathSteps<'a>> {
         stepping.note();
-        let (strider, cells, label) = (stepper.strider(host)?, site.cells, site.task.0 as u64 + 1);
+        let (batch, cells, label) = (stepper.strider(host)?, telemetry.cells, telemetry.unit.0 as u64 + 1);
         let (tolerance, furthest) = (stepping.tolerance, stepping.figures.furthest());
-        Some(UsualSteps { strider, host, site, cells, label, furthest, tolerance, stepping })
+        Some(FastPathSteps { batch, host, telemetry, cells, label, furthest, tolerance, stepping })
     }
 
     /// Makes and counts the step of the release at `time` to its `end`; `seconds` are both as the FMU is told them. `false`: the
     /// step was made and was not regular, so that its activation is still under way.
     #[inline(always)] // in the one loop there is
-    pub fn step(&mut self, striding: &mut FastPath, time: &Instant, seconds: (f64, f64), end: Instant) -> bool {
+    pub fn step(&mut self, fast_path: &mut FastPath, time: &Instant, seconds: (f64, f64), end: Instant) -> bool {
         label_thread(self.label);
-        self.site.begin(time);
+        self.telemetry.begin(time);
         let (point, next) = seconds;
-        let size = self.stepping.size_told(point, || next);
-        let Some(reached) = striding.step(&mut self.strider, point, size) else { return false };
+        let size = self.stepping.told_size(point, || next);
+        let Some(reached) = fast_path.step(&mut self.batch, point, size) else { return false };
         self.host.returned_from_fmu();
         let off = (reached - (point + size)).abs();
         if off > self.furthest {
@@ -56,7 +56,7 @@ impl<'a> UsualSteps<'a> {
             self.stepping.figures.off_the_point(Some(end), reached);
         }
         self.cells.count(TaskWord::Steps, 1);
-        self.site.end();
+        self.telemetry.end();
         label_thread(0);
         self.cells.count(TaskWord::Activations, 1);
         true

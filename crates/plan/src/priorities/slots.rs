@@ -21,13 +21,13 @@ pub struct PrioritySlots<'a> {
 impl PrioritySlots<'_> {
     /// The most urgent one first; `needed`: how many one FMU needs. Empty: others hold all of them.
     pub fn on(&self, cpu: usize, needed: usize) -> Vec<FifoPriority> {
-        let mut rungs: Vec<u8> = self.free_on(cpu).collect();
-        if !rungs.is_empty() && rungs.len() < needed {
+        let mut slots: Vec<u8> = self.free_on(cpu).collect();
+        if !slots.is_empty() && slots.len() < needed {
             let held = self.all().filter(|rung| self.is_held(cpu, *rung));
-            rungs.extend(held.take(needed - rungs.len()));
-            rungs.sort_unstable();
+            slots.extend(held.take(needed - slots.len()));
+            slots.sort_unstable();
         }
-        rungs.into_iter().rev().filter_map(FifoPriority::new).collect()
+        slots.into_iter().rev().filter_map(FifoPriority::new).collect()
     }
 
     /// The number of free priorities on this core.
@@ -56,9 +56,9 @@ mod tests {
     fn on(held: &[u8], (low, high): (u8, u8), needed: usize) -> Vec<u8> {
         let held = Held::from([(1, held.iter().copied().collect())]);
         let band = (FifoPriority::new(low).unwrap(), FifoPriority::new(high).unwrap());
-        let rungs = PrioritySlots { band, held: &held };
-        assert_eq!(rungs.on(0, needed).len(), usize::from(high - low + 1), "nobody is on core 0");
-        rungs.on(1, needed).iter().map(|rung| rung.get()).collect()
+        let slots = PrioritySlots { band, held: &held };
+        assert_eq!(slots.on(0, needed).len(), usize::from(high - low + 1), "nobody is on core 0");
+        slots.on(1, needed).iter().map(|rung| rung.get()).collect()
     }
 
     #[test]

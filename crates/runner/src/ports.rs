@@ -1,8 +1,8 @@
 //! Ports: where [signal bundles](super::signal_bundles) meet the batches of a task. Inputs are fetched from bundles, and outputs
 //! are published to them.
 
+use super::run_state::RunState;
 use super::values::{Input, Output};
-use super::world::World;
 use crate::exchange::{FEW, Latest};
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use vecud_plan::conversion::Conversion;
 
 /// A segment of a signal bundle whose words are elements of a batch.
 #[derive(Debug, PartialEq)]
-struct Stretch {
+struct Segment {
     word: usize,
     elements: Range<usize>,
     /// `None`: there is nothing to convert.
     conversion: Option<Conversion>,
 }
 
-impl Stretch {
+impl Segment {
     /// The words of the segment.
     #[inline]
     fn words(&self) -> Range<usize> {
@@ -28,46 +28,46 @@ impl Stretch {
 }
 
 /// The port of a signal bundle at a batch.
-struct End {
-    cable: Arc<Latest>,
+struct Port {
+    bundle: Arc<Latest>,
     /// The version that the batch has.
     seen: u64,
     /// The words of the bundle are the elements of the batch, in the same order; they are [few](FEW) doubles, and all items are
     /// enabled, which stays so.
     is_whole: bool,
-    stretches: Vec<Stretch>,
+    segments: Vec<Segment>,
     /// Items that join with the first version.
     items: Vec<usize>,
 }
 
-impl End {
+impl Port {
     /// The ports at a batch; `elements` are those of a connection on this side.
     fn all(
-        world: &World,
+        world: &RunState,
         planned: &vecud_plan::BatchPlan,
         values: &Batch,
         elements: impl Fn(&vecud_plan::ConnectionPlan) -> (&[Range<usize>], Conversion),
-    ) -> Ends {
-        let cables = &world.cables;
-        let mut ends: Vec<End> = Vec::new();
+    ) -> Ports {
+        let bundles = &world.bundles;
+        let mut ports: Vec<Port> = Vec::new();
         for (item, variable) in planned.items.iter().enumerate() {
             let first = values.elements(item).start;
             for connection in &variable.connections {
-                let Some((cable, mut word)) = cables.lines[connection.0] else { continue };
-                let cable = &cables.all[cable];
-                let number = ends.iter().position(|end| Arc::ptr_eq(&end.cable, cable)).unwrap_or_else(|| {
-                    let cable = cable.clone();
-                    ends.push(End { cable, seen: 0, is_whole: false, stretches: Vec::new(), items: Vec::new() });
-                    ends.len() - 1
+                let Some((bundle, mut word)) = bundles.places[connection.0] else { continue };
+                let bundle = &bundles.all[bundle];
+                let number = ports.iter().position(|port| Arc::ptr_eq(&port.bundle, bundle)).unwrap_or_else(|| {
+                    let bundle = bundle.clone();
+                    ports.push(Port { bundle, seen: 0, is_whole: false, segments: Vec::new(), items: Vec::new() });
+                    ports.len() - 1
                 });
-                let end = &mut ends[number];
-                end.items.extend((!end.items.contains(&item)).then_some(item));
+                let port = &mut ports[number];
+                port.items.extend((!port.items.contains(&item)).then_some(item));
                 let (runs, conversion) = elements(&world.plan.connections[connection.0]);
                 let conversion = Some(conversion).filter(|conversion| *conversion != Conversion::NONE);
                 for run in runs {
                     let elements = first + run.start..first + run.end;
                     let length = elements.len();
-                    match end.stretches.last_mut() {
+                    match port.segments.last_mut() {
                         Some(last)
                             if last.elements.end == elements.start
                                 && last.word + last.elements.len() == word
@@ -75,22 +75,22 @@ impl End {
                         {
                             last.elements.end = elements.end;
                         }
-                        _ => end.stretches.push(Stretch { word, elements, conversion }),
+                        _ => port.segments.push(Segment { word, elements, conversion }),
                     }
                     word += length;
                 }
             }
         }
-        ends.iter_mut().for_each(|end| end.look(values));
-        let mut ends = ends.into_iter();
-        Ends { first: ends.next(), others: ends.collect() }
+        ports.iter_mut().for_each(|port| port.look(values));
+        let mut ports = ports.into_iter();
+        Ports { first: ports.next(), others: ports.collect() }
     }
 
     /// Determines whether the port [is whole](Port::is_whole) from now on.
     fn look(&mut self, values: &Batch) {
-        let all = Stretch { word: 0, elements: 0..values.len(), conversion: None };
-        self.is_whole = self.stretches == [all]
-            && (self.cable.width() == values.len() && values.len() <= FEW)
+        let all = Segment { word: 0, elements: 0..values.len(), conversion: None };
+        self.is_whole = self.segments == [all]
+            && (self.bundle.width() == values.len() && values.len() <= FEW)
             && (0..values.items()).all(|item| values.is_enabled(item))
             && values.doubles().is_some();
     }
@@ -98,15 +98,15 @@ impl End {
     /// Prefetches the memory of the version that is `further` after the newest one.
     #[inline]
     fn prefetch(&self, further: u64) {
-        self.cable.places(self.cable.version() + further).into_iter().for_each(prefetch);
+        self.bundle.places(self.bundle.version() + further).into_iter().for_each(prefetch);
     }
 
-    /// Brings the newest version into the batch. A function of its own, like [`End::publish`]: in line it would cost more.
+    /// Brings the newest version into the batch. A function of its own, like [`Port::publish`]: in line it would cost more.
     #[inline(never)]
     fn fetch(&mut self, version: u64, values: &mut Batch) {
         if self.is_whole
             && let Some(doubles) = values.doubles_by_place_mut()
-            && self.cable.try_read(version, |words| words.copy_few_to(doubles))
+            && self.bundle.try_read(version, |words| words.copy_few_to(doubles))
         {
             self.seen = version;
             return;
@@ -114,15 +114,15 @@ impl End {
         self.fetch_some(version, values);
     }
 
-    /// [`End::fetch`] when doubles are side by side on both sides.
+    /// [`Port::fetch`] when doubles are side by side on both sides.
     #[inline(never)]
     fn fetch_some(&mut self, version: u64, values: &mut Batch) {
         if self.seen > 0
-            && let [only] = &self.stretches[..]
+            && let [only] = &self.segments[..]
             && let Some(doubles) = values.doubles_mut()
         {
             let doubles = &mut doubles[only.elements.clone()];
-            if self.cable.try_read(version, |words| words.copy_to(only.word, doubles)) {
+            if self.bundle.try_read(version, |words| words.copy_to(only.word, doubles)) {
                 self.seen = version;
                 return;
             }
@@ -130,12 +130,12 @@ impl End {
         self.fetch_any(values);
     }
 
-    /// [`End::fetch`] in general: for the first version, and again when the writer has overtaken a copy.
+    /// [`Port::fetch`] in general: for the first version, and again when the writer has overtaken a copy.
     fn fetch_any(&mut self, values: &mut Batch) {
         let is_first = self.seen == 0;
-        self.seen = self.cable.read_with(|words| {
-            for stretch in &self.stretches {
-                values.set_words(stretch.elements.clone(), words.several(stretch.words()));
+        self.seen = self.bundle.read_with(|words| {
+            for segment in &self.segments {
+                values.set_words(segment.elements.clone(), words.several(segment.words()));
             }
         });
         if is_first {
@@ -150,29 +150,29 @@ impl End {
         if self.is_whole
             && let Some(doubles) = values.doubles_by_place()
         {
-            return self.cable.write_with(|words| words.copy_few_from(doubles));
+            return self.bundle.write_with(|words| words.copy_few_from(doubles));
         }
         self.publish_some(values);
     }
 
-    /// [`End::publish`] when doubles are side by side on both sides.
+    /// [`Port::publish`] when doubles are side by side on both sides.
     #[inline(never)]
     fn publish_some(&self, values: &Batch) {
-        if let [only @ Stretch { conversion: None, .. }] = &self.stretches[..]
+        if let [only @ Segment { conversion: None, .. }] = &self.segments[..]
             && let Some(doubles) = values.doubles()
         {
             let doubles = &doubles[only.elements.clone()];
-            return self.cable.write_with(|words| words.copy_from(only.word, doubles));
+            return self.bundle.write_with(|words| words.copy_from(only.word, doubles));
         }
         self.publish_any(values);
     }
 
-    /// [`End::publish`] in general.
+    /// [`Port::publish`] in general.
     fn publish_any(&self, values: &Batch) {
-        self.cable.write_with(|words| {
-            for stretch in &self.stretches {
-                let (elements, places) = (stretch.elements.clone(), words.several(stretch.words()));
-                match stretch.conversion {
+        self.bundle.write_with(|words| {
+            for segment in &self.segments {
+                let (elements, places) = (segment.elements.clone(), words.several(segment.words()));
+                match segment.conversion {
                     None => values.words(elements, places),
                     Some(conversion) => {
                         values.words(elements, places.map(|place| move |value| place(conversion.apply(value))));
@@ -183,95 +183,95 @@ impl End {
     }
 }
 
-/// The ends at a batch. Most have one, which lies beside the batch: with many tasks none of them is in a cache when it is its
+/// The ports at a batch. Most have one, which lies beside the batch: with many tasks none of them is in a cache when it is its
 /// turn, and each further place is waited for.
-struct Ends {
-    first: Option<End>,
-    others: Vec<End>,
+struct Ports {
+    first: Option<Port>,
+    others: Vec<Port>,
 }
 
-impl Ends {
+impl Ports {
     #[inline]
-    fn all(&self) -> impl Iterator<Item = &End> {
+    fn all(&self) -> impl Iterator<Item = &Port> {
         self.first.iter().chain(&self.others)
     }
 
     #[inline]
-    fn all_mut(&mut self) -> impl Iterator<Item = &mut End> {
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut Port> {
         self.first.iter_mut().chain(&mut self.others)
     }
 }
 
 /// The signal bundles that end at an input batch.
-pub struct Incoming(Ends);
+pub struct Incoming(Ports);
 
 impl Incoming {
     /// The signal bundles that end at this batch.
-    fn new(world: &World, planned: &vecud_plan::BatchPlan, values: &Batch) -> Incoming {
-        Incoming(End::all(world, planned, values, |connection| (&connection.to_elements, Conversion::NONE)))
+    fn new(world: &RunState, planned: &vecud_plan::BatchPlan, values: &Batch) -> Incoming {
+        Incoming(Port::all(world, planned, values, |connection| (&connection.to_elements, Conversion::NONE)))
     }
 
     /// Asks for the memory that [`Incoming::fetch`] will read.
     #[inline]
     pub fn prefetch(&self) {
-        self.0.all().for_each(|end| end.prefetch(0));
+        self.0.all().for_each(|port| port.prefetch(0));
     }
 
     /// Copies the newest versions into the batch, and enables an item as soon as it has a value.
     #[inline]
     pub fn fetch(&mut self, values: &mut Batch) {
-        for end in self.0.all_mut() {
-            let version = end.cable.version();
-            if version != end.seen {
-                end.fetch(version, values);
+        for port in self.0.all_mut() {
+            let version = port.bundle.version();
+            if version != port.seen {
+                port.fetch(version, values);
             }
         }
     }
 }
 
 /// The signal bundles that begin at an output batch.
-pub struct Outgoing(Ends);
+pub struct Outgoing(Ports);
 
 impl Outgoing {
     /// The signal bundles that begin at this batch.
-    fn new(world: &World, planned: &vecud_plan::BatchPlan, values: &Batch) -> Outgoing {
-        Outgoing(End::all(world, planned, values, |connection| (&connection.from_elements, connection.conversion)))
+    fn new(world: &RunState, planned: &vecud_plan::BatchPlan, values: &Batch) -> Outgoing {
+        Outgoing(Port::all(world, planned, values, |connection| (&connection.from_elements, connection.conversion)))
     }
 
     /// Asks for the memory that [`Outgoing::publish`] will write.
     #[inline]
     pub fn prefetch(&self) {
-        self.0.all().for_each(|end| end.prefetch(1));
+        self.0.all().for_each(|port| port.prefetch(1));
     }
 
     /// Publishes the values of the batch.
     #[inline]
     pub fn publish(&self, values: &Batch) {
-        self.0.all().for_each(|end| end.publish(values));
+        self.0.all().for_each(|port| port.publish(values));
     }
 }
 
 /// The bundles that end at a batch, and its other inputs. The batch has the initial values of bundles from Initialization Mode or
 /// from a saved state.
 pub fn incoming(
-    world: &World,
+    world: &RunState,
     planned: &vecud_plan::BatchPlan,
     inputs: Vec<Input>,
     values: &mut Batch,
 ) -> (Incoming, Vec<Input>) {
     let (mut initial, single): (Vec<Input>, Vec<Input>) =
-        inputs.into_iter().partition(|input| world.cables.has(input.connection()));
+        inputs.into_iter().partition(|input| world.bundles.has(input.connection()));
     initial.iter_mut().for_each(|input| input.fetch_initial(&world.cells, values));
     (Incoming::new(world, planned, values), single)
 }
 
 /// The bundles that begin at a batch, and its other outputs.
 pub fn outgoing(
-    world: &World,
+    world: &RunState,
     planned: &vecud_plan::BatchPlan,
     values: &Batch,
     outputs: Vec<Output>,
 ) -> (Outgoing, Vec<Output>) {
-    let single = outputs.into_iter().filter_map(|output| output.without_cables(world)).collect();
+    let single = outputs.into_iter().filter_map(|output| output.without_bundles(world)).collect();
     (Outgoing::new(world, planned, values), single)
 }

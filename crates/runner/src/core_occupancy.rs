@@ -17,7 +17,7 @@ const FIFO_BITS: u32 = 8;
 
 /// The last occupations of a core.
 #[derive(Debug)]
-pub struct Occupied {
+pub struct CoreOccupancy {
     /// How many there were.
     number: AtomicU64,
     /// When the latest one ended, wall clock in ns.
@@ -25,11 +25,11 @@ pub struct Occupied {
     kept: Box<[[AtomicI64; 2]]>,
 }
 
-impl Occupied {
+impl CoreOccupancy {
     /// A core that no thread has used yet.
-    pub fn new() -> Occupied {
+    pub fn new() -> CoreOccupancy {
         let kept = (0..KEPT).map(|_| [const { AtomicI64::new(i64::MIN) }; 2]).collect();
-        Occupied { number: AtomicU64::new(0), until: AtomicI64::new(i64::MIN), kept }
+        CoreOccupancy { number: AtomicU64::new(0), until: AtomicI64::new(i64::MIN), kept }
     }
 
     /// A thread of this FIFO priority has used the core from its first instruction for an activation to the end of it, wall clock
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn what_more_urgent_partitions_had_of_a_wakeup_is_the_rigs() {
-        let core = Occupied::new();
+        let core = CoreOccupancy::new();
         assert_eq!(core.of_wakeup(100, 200, 50), 0);
         core.note(0, 90, 60);
         assert_eq!(core.of_wakeup(100, 200, 50), 0, "it was over before the release");
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn who_waited_for_more_than_is_remembered_has_waited_for_at_least_that() {
-        let core = Occupied::new();
+        let core = CoreOccupancy::new();
         for i in 0..2 * KEPT as i64 {
             core.note(10 * i, 10 * i + 5, 60);
         }
@@ -109,7 +109,7 @@ mod tests {
         /// covers counts once.
         #[test]
         fn every_instant_counts_once(lengths in prop::collection::vec((0..20_i64, 0..20_i64, 0..4_u8, any::<bool>()), 1..KEPT / 2), release in 0..400_i64, length in 0..400_i64, fifo in 0..4_u8) {
-            let core = Occupied::new();
+            let core = CoreOccupancy::new();
             let mut covered = vec![false; 2000];
             let mut now = 0;
             for (gap, length, own, nests) in lengths {

@@ -1,6 +1,6 @@
 //! The next release, worked out before the thread sleeps: after the sleep everything is late already.
 
-use super::own::Own;
+use super::task_context::TaskContext;
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::schedule::{Due, Timeline};
 
@@ -8,7 +8,7 @@ use vecud_plan::schedule::{Due, Timeline};
 const EARLY: i64 = 5_000;
 
 /// The next activation, as far as it can be worked out beforehand.
-pub struct Coming {
+pub struct NextRelease {
     /// The release on the wall clock, ns, unless it is a tick that was dispatched later.
     pub release: i64,
     /// Simulation time, ns.
@@ -17,12 +17,12 @@ pub struct Coming {
     pub foreseen: Option<Due>,
 }
 
-impl Coming {
+impl NextRelease {
     /// The next release of a timeline.
-    pub fn of(own: &Own, timeline: &Timeline) -> Option<Coming> {
+    pub fn of(context: &TaskContext, timeline: &Timeline) -> Option<NextRelease> {
         match timeline.foresee() {
-            Some(due) => Some(Coming::foreseen(own, due)),
-            None => timeline.next().map(|next| Coming::at(own, next, None)),
+            Some(due) => Some(NextRelease::foreseen(context, due)),
+            None => timeline.next().map(|next| NextRelease::at(context, next, None)),
         }
     }
 
@@ -30,27 +30,27 @@ impl Coming {
     /// Only a known grid release begins early, for taking that back loses nothing; without privileges it would delay the turns of
     /// others, and a thread that lets others of its priority begin first has to see whether they are due.
     #[inline]
-    pub fn early(&self, own: &Own) -> i64 {
+    pub fn early(&self, context: &TaskContext) -> i64 {
         let known = self.foreseen.as_ref().is_some_and(|due| due.dispatched.is_none());
-        if known && !own.cooperative && own.state.ahead.is_empty() { own.spin.min(EARLY) } else { 0 }
+        if known && !context.cooperative && context.state.ahead.is_empty() { context.spin.min(EARLY) } else { 0 }
     }
 
     /// Whether the run is held before its release, or was since that was worked out: the release is another one, then.
     #[inline]
-    pub fn is_held(&self, own: &Own) -> bool {
+    pub fn is_held(&self, context: &TaskContext) -> bool {
         // In this order: a reader that sees the end of the hold also sees the new start instant.
-        self.nanos > own.world.held_at() || own.world.wall_of(Nanos(self.nanos)).0 != self.release
+        self.nanos > context.world.held_at() || context.world.wall_of(Nanos(self.nanos)).0 != self.release
     }
 
     /// This comes next.
     #[inline]
-    pub fn foreseen(own: &Own, due: Due) -> Coming {
-        Coming::at(own, due.time, Some(due))
+    pub fn foreseen(context: &TaskContext, due: Due) -> NextRelease {
+        NextRelease::at(context, due.time, Some(due))
     }
 
     #[inline]
-    fn at(own: &Own, time: Instant, foreseen: Option<Due>) -> Coming {
+    fn at(context: &TaskContext, time: Instant, foreseen: Option<Due>) -> NextRelease {
         let nanos = time.nanos();
-        Coming { release: own.world.wall_of(nanos).0, nanos: nanos.0, foreseen }
+        NextRelease { release: context.world.wall_of(nanos).0, nanos: nanos.0, foreseen }
     }
 }

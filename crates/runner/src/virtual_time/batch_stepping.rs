@@ -4,12 +4,12 @@
 //! Others see the same as if each release had been taken from the agenda: telemetry, counts, the order of all calls. As soon as a
 //! step is not regular (an early return, a failure), the batch ends with its instant; a run that has ended, at once.
 
-use super::super::halt::Halt;
+use super::super::activation_error::ActivationError;
+use super::super::run_state::{Ending, RunState};
 use super::super::stimuli::VirtualStimuli;
 use super::super::thread_host::PartitionHost;
-use super::super::unit::UsualSteps;
-use super::super::world::{Ending, World};
-use super::{Lane, Moment};
+use super::super::unit::FastPathSteps;
+use super::{Moment, VirtualContext};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Instant, Nanos};
@@ -26,7 +26,7 @@ const FEW: u64 = 12;
 const AFTERWARDS: u64 = 64;
 
 /// Makes the regular steps of a run, many instants in one go (see the [module](self)).
-pub(super) struct Strides {
+pub(super) struct BatchStepping {
     /// Some tasks make nothing but regular steps, and the run has no stimuli.
     are_possible: bool,
     begin: Nanos,
@@ -42,17 +42,21 @@ pub(super) struct Strides {
     beside: Vec<(TaskId, Instant)>,
 }
 
-impl Strides {
+impl BatchStepping {
     /// For a run with these tasks and stimuli; nothing was made yet.
-    pub(super) fn new(world: &'static World, lanes: &[Lane], stimuli: &VirtualStimuli) -> Strides {
+    pub(super) fn new(
+        world: &'static RunState,
+        contexts: &[VirtualContext],
+        stimuli: &VirtualStimuli,
+    ) -> BatchStepping {
         let word = |global| world.board.global(global);
-        Strides {
-            are_possible: stimuli.are_none() && lanes.iter().any(|lane| lane.can_stride),
+        BatchStepping {
+            are_possible: stimuli.are_none() && contexts.iter().any(|context| context.can_batch),
             begin: world.plan.start.nanos(),
             complete: word(Global::Complete),
             reached: word(Global::Reached),
             requests: [Global::StopRequest, Global::PauseRequest].map(word),
-            tasks: Vec::with_capacity(lanes.len()),
+            tasks: Vec::with_capacity(contexts.len()),
             apart: 0,
             beside: Vec::new(),
         }
@@ -68,8 +72,8 @@ impl Strides {
     #[inline(always)] // mostly there are none
     pub(super) fn make(
         &mut self,
-        world: &'static World,
-        lanes: &mut [Lane],
+        world: &'static RunState,
+        contexts: &mut [VirtualContext],
         agenda: &mut Agenda,
         moment: &mut Moment,
         served: &mut Option<&'static PartitionHost>,
@@ -79,33 +83,33 @@ impl Strides {
         }
         // Borrowed instead of moved: moving it takes a while.
         let mut next = agenda.next_instants();
-        let Some(stretch) = &mut next else { return false };
-        let time = stretch.due().time;
-        let all_stride = agenda.released(stretch).all(|task| lanes[task.0].strides_from(time));
-        all_stride && self.make_all(world, lanes, agenda, stretch, moment, served)
+        let Some(batch) = &mut next else { return false };
+        let time = batch.due().time;
+        let all_regular = agenda.released(batch).all(|task| contexts[task.0].is_regular_from(time));
+        all_regular && self.make_all(world, contexts, agenda, batch, moment, served)
     }
 
     #[inline(never)] // loops of their own
     fn make_all(
         &mut self,
-        world: &'static World,
-        lanes: &mut [Lane],
+        world: &'static RunState,
+        contexts: &mut [VirtualContext],
         agenda: &mut Agenda,
-        stretch: &mut Instants,
+        batch: &mut Instants,
         moment: &mut Moment,
         served: &mut Option<&'static PartitionHost>,
     ) -> bool {
         self.tasks.clear();
-        self.tasks.extend(agenda.released(stretch));
-        self.tasks.retain(|task| !lanes[task.0].failed.load(Relaxed));
-        self.tasks.iter().for_each(|task| lanes[task.0].host.enter(lanes[task.0].site));
-        let instants = match self.apart == 0 && stretch.left() >= FEW {
-            true => self.make_at_once(world, lanes, stretch, moment, served),
-            false => Some(self.make_one_by_one(world, lanes, stretch, moment, served)),
+        self.tasks.extend(agenda.released(batch));
+        self.tasks.retain(|task| !contexts[task.0].failed.load(Relaxed));
+        self.tasks.iter().for_each(|task| contexts[task.0].host.enter(contexts[task.0].telemetry));
+        let instants = match self.apart == 0 && batch.left() >= FEW {
+            true => self.make_at_once(world, contexts, batch, moment, served),
+            false => Some(self.make_one_by_one(world, contexts, batch, moment, served)),
         };
-        self.tasks.iter().for_each(|task| lanes[task.0].host.end());
+        self.tasks.iter().for_each(|task| contexts[task.0].host.end());
         let Some(instants) = instants else { return false };
-        agenda.pass(stretch, instants);
+        agenda.pass(batch, instants);
         self.beside.drain(..).for_each(|(task, point)| agenda.beside(task, point));
         true
     }
@@ -114,92 +118,92 @@ impl Strides {
     /// `None`: a task can make none now.
     fn make_at_once(
         &mut self,
-        world: &'static World,
-        lanes: &mut [Lane],
-        stretch: &mut Instants,
+        world: &'static RunState,
+        contexts: &mut [VirtualContext],
+        batch: &mut Instants,
         moment: &mut Moment,
         served: &mut Option<&'static PartitionHost>,
     ) -> Option<u64> {
         if let Some(task) = self.tasks.first() {
             // The thread begins to serve, if it has not; the host that is served last is known afterwards.
-            lanes[task.0].serve(served);
+            contexts[task.0].serve(served);
         }
-        let all = usual_steps(lanes, &self.tasks)?;
-        let (instants, unusual) = self.make_usual(world, all, stretch, moment);
-        let last = unusual.as_ref().map(|(place, _)| *place).or(if instants > 0 {
+        let all = fast_path(contexts, &self.tasks)?;
+        let (instants, exit) = self.make_regular(world, all, batch, moment);
+        let last = exit.as_ref().map(|(place, _)| *place).or(if instants > 0 {
             self.tasks.len().checked_sub(1)
         } else {
             None
         });
-        *served = last.map_or(*served, |last| Some(lanes[self.tasks[last].0].host));
-        let Some((place, unusual)) = unusual else { return Some(instants) };
+        *served = last.map_or(*served, |last| Some(contexts[self.tasks[last].0].host));
+        let Some((place, exit)) = exit else { return Some(instants) };
         self.apart = AFTERWARDS;
-        let (task, end) = (self.tasks[place], stretch.next());
-        let lane = &mut lanes[task.0];
-        lane.settle_step(unusual, stretch.due(), moment.seconds, end);
+        let (task, end) = (self.tasks[place], batch.next());
+        let context = &mut contexts[task.0];
+        context.finish_irregular_step(exit, batch.due(), moment.seconds, end);
         self.reached.store(moment.since_start, Relaxed);
-        self.beside.extend(lane.activation.take_point().map(|point| (task, point)));
-        self.make_instant(world, lanes, place + 1, stretch.due(), end, moment, served);
+        self.beside.extend(context.activation.take_point().map(|point| (task, point)));
+        self.make_instant(world, contexts, place + 1, batch.due(), end, moment, served);
         Some(instants + 1)
     }
 
     /// Makes regular steps, of `all` tasks at each instant, until the batch is at its end, the end of the run is requested, or a
     /// step is not regular. Returns the number of whole instants, and the place and the exit of the task whose step was not
     /// regular.
-    fn make_usual(
+    fn make_regular(
         &self,
-        world: &World,
-        mut all: Vec<UsualSteps>,
-        stretch: &mut Instants,
+        world: &RunState,
+        mut all: Vec<FastPathSteps>,
+        batch: &mut Instants,
         moment: &mut Moment,
     ) -> (u64, Option<(usize, FastPathExit)>) {
-        let (mut striding, mut instants, mut unusual) = (FastPath::begin(), 0, None);
+        let (mut fast_path, mut instants, mut exit) = (FastPath::begin(), 0, None);
         while !self.is_asked() && world.ending() != Ending::Discard {
-            let end = stretch.next();
-            moment.come_to(&stretch.due().time, self.begin, self.complete);
+            let end = batch.next();
+            moment.come_to(&batch.due().time, self.begin, self.complete);
             let seconds = (moment.seconds, end.seconds());
-            unusual = all.iter_mut().position(|own| {
-                let is_usual = own.step(&mut striding, &stretch.due().time, seconds, end);
-                if is_usual {
+            exit = all.iter_mut().position(|own| {
+                let is_regular = own.step(&mut fast_path, &batch.due().time, seconds, end);
+                if is_regular {
                     self.reached.store(moment.since_start, Relaxed);
                 }
-                !is_usual
+                !is_regular
             });
-            if unusual.is_some() {
+            if exit.is_some() {
                 break;
             }
             instants += 1;
-            if !stretch.go_on(end) {
+            if !batch.go_on(end) {
                 break;
             }
         }
         for (place, own) in all.into_iter().enumerate() {
-            let is_ahead = unusual.is_some_and(|unusual| place < unusual);
+            let is_ahead = exit.is_some_and(|exit| place < exit);
             if is_ahead || instants > 0 {
-                own.leave(if is_ahead { stretch.next() } else { stretch.due().time });
+                own.leave(if is_ahead { batch.next() } else { batch.due().time });
             }
         }
-        (instants, unusual.zip(striding.unusual()))
+        (instants, exit.zip(fast_path.unusual()))
     }
 
     /// Makes the steps of a batch one by one, up to its end, or to where a batch is worth while again. Returns the number of
     /// instants.
     fn make_one_by_one(
         &mut self,
-        world: &'static World,
-        lanes: &mut [Lane],
-        stretch: &mut Instants,
+        world: &'static RunState,
+        contexts: &mut [VirtualContext],
+        batch: &mut Instants,
         moment: &mut Moment,
         served: &mut Option<&'static PartitionHost>,
     ) -> u64 {
         let (mut instants, mut goes_on) = (0, true);
         while goes_on && !self.is_asked() && world.ending() != Ending::Discard {
-            let end = stretch.next();
-            moment.come_to(&stretch.due().time, self.begin, self.complete);
-            goes_on = self.make_instant(world, lanes, 0, stretch.due(), end, moment, served);
+            let end = batch.next();
+            moment.come_to(&batch.due().time, self.begin, self.complete);
+            goes_on = self.make_instant(world, contexts, 0, batch.due(), end, moment, served);
             instants += 1;
             self.apart = self.apart.saturating_sub(1);
-            goes_on &= stretch.go_on(end) && (self.apart > 0 || stretch.left() < FEW);
+            goes_on &= batch.go_on(end) && (self.apart > 0 || batch.left() < FEW);
         }
         instants
     }
@@ -209,8 +213,8 @@ impl Strides {
     #[expect(clippy::too_many_arguments, reason = "what a run is made of")]
     fn make_instant(
         &mut self,
-        world: &'static World,
-        lanes: &mut [Lane],
+        world: &'static RunState,
+        contexts: &mut [VirtualContext],
         first: usize,
         due: &Due,
         end: Instant,
@@ -219,19 +223,19 @@ impl Strides {
     ) -> bool {
         let mut goes_on = true;
         for task in &self.tasks[first..] {
-            let lane = &mut lanes[task.0];
-            if lane.failed.load(Relaxed) {
+            let context = &mut contexts[task.0];
+            if context.failed.load(Relaxed) {
                 continue;
             }
             if (first > 0 || !goes_on) && world.ending() == Ending::Discard {
                 // The task was released at the last instant of the run.
-                lane.site.cells.count(TaskWord::Discarded, 1);
+                context.telemetry.cells.count(TaskWord::Discarded, 1);
                 continue;
             }
-            lane.serve(served);
-            if lane.stride(due, moment.seconds, end) {
+            context.serve(served);
+            if context.fast_step(due, moment.seconds, end) {
                 goes_on = false;
-                self.beside.extend(lane.activation.take_point().map(|point| (*task, point)));
+                self.beside.extend(context.activation.take_point().map(|point| (*task, point)));
             }
             self.reached.store(moment.since_start, Relaxed);
         }
@@ -240,50 +244,50 @@ impl Strides {
 }
 
 /// The fast paths of these tasks, in the order of their numbers; `None`: one can make no step now.
-fn usual_steps<'a>(lanes: &'a mut [Lane], tasks: &[TaskId]) -> Option<Vec<UsualSteps<'a>>> {
-    let (mut rest, mut passed) = (lanes, 0);
+fn fast_path<'a>(contexts: &'a mut [VirtualContext], tasks: &[TaskId]) -> Option<Vec<FastPathSteps<'a>>> {
+    let (mut rest, mut passed) = (contexts, 0);
     let own = |task: &TaskId| {
-        let (lane, behind) = std::mem::take(&mut rest).split_at_mut(task.0 - passed).1.split_first_mut()?;
+        let (context, behind) = std::mem::take(&mut rest).split_at_mut(task.0 - passed).1.split_first_mut()?;
         (rest, passed) = (behind, task.0 + 1);
-        lane.activation.usual_steps(lane.host, lane.site)
+        context.activation.fast_path(context.host, context.telemetry)
     };
     tasks.iter().map(own).collect()
 }
 
-impl Lane<'_> {
+impl VirtualContext<'_> {
     /// Whether all releases from `time` on are regular, but for the last one of the run.
-    fn strides_from(&self, time: Instant) -> bool {
-        self.can_stride && (self.failed.load(Relaxed) || self.activation.strides_from(time))
+    fn is_regular_from(&self, time: Instant) -> bool {
+        self.can_batch && (self.failed.load(Relaxed) || self.activation.is_regular_from(time))
     }
 
     /// Makes the regular step of the release `due`, whose time is `seconds`, to its `end`, and counts it. Returns whether the
     /// next release is another one than the next regular step.
     #[inline(always)] // in the one loop there is
-    fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> bool {
+    fn fast_step(&mut self, due: &Due, seconds: f64, end: Instant) -> bool {
         label_thread(self.unit.0 as u64 + 1);
-        self.site.begin(&due.time);
-        let strode = self.activation.stride(due, seconds, end);
-        self.strode(strode)
+        self.telemetry.begin(&due.time);
+        let result = self.activation.fast_step(due, seconds, end);
+        self.finish_fast_step(result)
     }
 
     /// Completes and counts the release whose step has left the fast path by `exit`.
     #[cold]
-    fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) {
+    fn finish_irregular_step(&mut self, exit: FastPathExit, due: &Due, seconds: f64, end: Instant) {
         label_thread(self.unit.0 as u64 + 1);
-        let strode = self.activation.settle_step(unusual, due, seconds, end);
-        self.strode(strode);
+        let result = self.activation.finish_irregular_step(exit, due, seconds, end);
+        self.finish_fast_step(result);
     }
 
     #[inline(always)] // as what calls it
-    fn strode(&mut self, strode: Result<bool, Halt>) -> bool {
+    fn finish_fast_step(&mut self, result: Result<bool, ActivationError>) -> bool {
         self.host.returned_from_fmu();
-        if let Err(halt) = &strode {
+        if let Err(error) = &result {
             self.activation.fail();
-            halt.note(self.host);
+            error.note(self.host);
         }
-        self.site.end();
+        self.telemetry.end();
         label_thread(0);
         self.count();
-        strode.unwrap_or(true)
+        result.unwrap_or(true)
     }
 }

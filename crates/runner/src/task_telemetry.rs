@@ -11,7 +11,7 @@ use vecud_record::trace::NoteRing;
 /// The counters, histograms and note rings of one task.
 pub struct TaskTelemetry {
     /// The task.
-    pub task: UnitId,
+    pub unit: UnitId,
     /// Counters and times of the task.
     pub cells: TaskCells<'static>,
     /// Where its calls of FMU code are shown and counted.
@@ -26,11 +26,11 @@ pub struct TaskTelemetry {
 
 impl TaskTelemetry {
     /// Looks the places of a task up.
-    pub fn new(board: Board<'static>, plan: &Plan, task: UnitId) -> TaskTelemetry {
-        let (cells, notes) = (board.task(task), board.notes(task));
-        let shown = CallProbe { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(task) };
+    pub fn new(board: Board<'static>, plan: &Plan, unit: UnitId) -> TaskTelemetry {
+        let (cells, notes) = (board.task(unit), board.notes(unit));
+        let shown = CallProbe { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(unit) };
         let trace = notes.filter(|_| plan.trace.mode != TraceMode::Off);
-        TaskTelemetry { task, cells, shown, hold: cells.histogram(Metric::LockHold), notes, trace }
+        TaskTelemetry { unit, cells, shown, hold: cells.histogram(Metric::LockHold), notes, trace }
     }
 
     /// An activation of this time begins.

@@ -16,51 +16,51 @@ use vecud_plan::{ConnectionId, Plan, Timing};
 pub struct SignalBundles {
     pub(super) all: Vec<Arc<Latest>>,
     /// Per connection: its bundle, and its first word there.
-    pub(super) lines: Vec<Option<(usize, usize)>>,
+    pub(super) places: Vec<Option<(usize, usize)>>,
 }
 
 impl SignalBundles {
     /// Builds the bundles of a plan: one for all connections that the same calls read, and the same calls set.
     pub fn lay(plan: &Plan) -> SignalBundles {
         let on_ticks = plan.fmus.iter().flat_map(|fmu| fmu.on_ticks()).map(|on_tick| &on_tick.batch);
-        let reading = calls(plan, plan.units.iter().flat_map(|task| &task.get).chain(on_ticks));
-        let setting = calls(plan, plan.units.iter().flat_map(|task| &task.set));
+        let reading = calls(plan, plan.units.iter().flat_map(|unit| &unit.get).chain(on_ticks));
+        let setting = calls(plan, plan.units.iter().flat_map(|unit| &unit.set));
         let mut groups: BTreeMap<(&[usize], &[usize]), Vec<ConnectionId>> = BTreeMap::new();
         // In the order in which consumers set them.
-        let set = plan.units.iter().flat_map(|task| &task.set).flat_map(|batch| &batch.items);
+        let set = plan.units.iter().flat_map(|unit| &unit.set).flat_map(|batch| &batch.items);
         for &connection in set.flat_map(|item| &item.connections) {
             let planned = &plan.connections[connection.0];
             let is_number = !matches!(planned.variable_type, VariableType::String | VariableType::Binary);
             if planned.timing == Timing::Immediate && is_number && !planned.tells_jumps {
-                let lines = groups.entry((&reading[connection.0], &setting[connection.0])).or_default();
-                if !lines.contains(&connection) {
-                    lines.push(connection);
+                let members = groups.entry((&reading[connection.0], &setting[connection.0])).or_default();
+                if !members.contains(&connection) {
+                    members.push(connection);
                 }
             }
         }
-        let mut cables = SignalBundles { all: Vec::new(), lines: vec![None; plan.connections.len()] };
-        for lines in groups.into_values() {
+        let mut bundles = SignalBundles { all: Vec::new(), places: vec![None; plan.connections.len()] };
+        for members in groups.into_values() {
             let mut words = 0;
-            for line in &lines {
-                cables.lines[line.0] = Some((cables.all.len(), words));
-                words += plan.connections[line.0].elements;
+            for member in &members {
+                bundles.places[member.0] = Some((bundles.all.len(), words));
+                words += plan.connections[member.0].elements;
             }
-            cables.all.push(Arc::new(Latest::new(words)));
+            bundles.all.push(Arc::new(Latest::new(words)));
         }
-        cables
+        bundles
     }
 
     /// Whether this connection travels in a bundle, once activations run.
     pub fn has(&self, connection: ConnectionId) -> bool {
-        self.lines[connection.0].is_some()
+        self.places[connection.0].is_some()
     }
 
     /// The newest value that has travelled in a bundle; `None`: none has. Allocates.
     pub fn value(&self, plan: &Plan, connection: ConnectionId) -> Option<Vec<u64>> {
-        let (cable, first) = self.lines[connection.0]?;
+        let (bundle, first) = self.places[connection.0]?;
         let mut value = Vec::new();
         let elements = plan.connections[connection.0].elements;
-        let version = self.all[cable].read_with(|words| {
+        let version = self.all[bundle].read_with(|words| {
             value = words.several(first..first + elements).collect();
         });
         (version > 0).then_some(value)

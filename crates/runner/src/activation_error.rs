@@ -6,7 +6,7 @@ use vecud_plan::OnWarning;
 
 /// The error that made an instance fail.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Halt {
+pub enum ActivationError {
     /// A call failed, or was refused since one had failed before.
     Call(Failure),
     /// A call returned a warning, and the rig calls that an error. The host has noted it.
@@ -17,16 +17,20 @@ pub enum Halt {
     Reading,
 }
 
-impl From<Failure> for Halt {
-    fn from(failure: Failure) -> Halt {
-        Halt::Call(failure)
+impl From<Failure> for ActivationError {
+    fn from(failure: Failure) -> ActivationError {
+        ActivationError::Call(failure)
     }
 }
 
-impl Halt {
+impl ActivationError {
     /// Whether to go on after a call that went well, by the rig's word on warnings.
     #[inline]
-    pub fn unless_allowed(outcome: Outcome, on_warning: OnWarning) -> Result<(), Halt> {
-        if outcome == Outcome::Warning && on_warning == OnWarning::Error { Err(Halt::Warning) } else { Ok(()) }
+    pub fn unless_allowed(outcome: Outcome, on_warning: OnWarning) -> Result<(), ActivationError> {
+        if outcome == Outcome::Warning && on_warning == OnWarning::Error {
+            Err(ActivationError::Warning)
+        } else {
+            Ok(())
+        }
     }
 }

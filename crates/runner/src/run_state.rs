@@ -20,16 +20,16 @@ use vecud_record::board::promise::Break;
 use vecud_record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use vecud_record::trace::{Note, NoteRing};
 
-use super::cables::SignalBundles;
 use super::cells;
 use super::cooperative::Turns;
+use super::core_occupancy::CoreOccupancy;
 use super::horizon::Horizon;
+use super::integration_buffers::BufferSwap;
 use super::job::Job;
-use super::occupied::Occupied;
 use super::privileges::Granted;
-use super::room::BufferSwap;
 use super::serial::Serial;
-use super::site::TaskTelemetry;
+use super::signal_bundles::SignalBundles;
+use super::task_telemetry::TaskTelemetry;
 
 /// Why partition threads leave their loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub enum Ending {
 }
 
 /// The state that the threads of a run share.
-pub struct World {
+pub struct RunState {
     /// The plan that is run.
     pub plan: Plan,
     /// Simulation time of the start instant: the plan's start, or where a run was left that this one goes on with.
@@ -62,7 +62,7 @@ pub struct World {
     /// Per unit, each on cache lines of its own: threads on other cores write to them all the time.
     pub tasks: Vec<CachePadded<TaskState>>,
     /// Connections whose values travel together.
-    pub cables: SignalBundles,
+    pub bundles: SignalBundles,
     /// Per connection: its newest value; of a delayed one, and of one in a signal bundle, that of Initialization Mode.
     pub cells: Vec<Latest>,
     /// Per connection: the versions of a delayed one.
@@ -70,7 +70,7 @@ pub struct World {
     /// Per core in use.
     pub cores: Vec<CoreState>,
     /// Per unit: its counters, histograms and note rings.
-    pub sites: Vec<TaskTelemetry>,
+    pub telemetry: Vec<TaskTelemetry>,
     /// The words by which threads take turns, by [`Plan::serials`].
     pub serials: Box<[PiWord]>,
     /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that a thread
@@ -122,7 +122,7 @@ pub struct InstanceState {
     /// Of an instance that makes steps: ticks from outside of them, for each of its clocks.
     pub ticks: Box<[TickQueue]>,
     /// For an instance that makes the steps of integrated FMUs: buffers for other numbers of states.
-    pub room: BufferSwap,
+    pub buffer_swap: BufferSwap,
     /// Pending events and ticks of an instance that makes steps; used before and after the run only.
     between: Mutex<BetweenSteps>,
 }
@@ -257,20 +257,20 @@ pub struct CoreState {
     /// Time that partitions have executed here, ns.
     pub executed: AtomicI64,
     /// When they did, of late.
-    pub occupied: Occupied,
+    pub occupancy: CoreOccupancy,
 }
 
-impl World {
+impl RunState {
     /// The state of a run, before anything is initialised.
-    pub fn new(job: &Job, board: Board<'static>, granted: Granted, scale: TickScale) -> Result<World, String> {
+    pub fn new(job: &Job, board: Board<'static>, granted: Granted, scale: TickScale) -> Result<RunState, String> {
         let plan = job.plan.clone();
         let Granted { scheduling, pinned } = granted;
         let clock = SystemClock::tai_if(plan.keeps_tai());
         let mut cores: Vec<(usize, Vec<UnitId>)> = Vec::new();
         let mut places = Vec::new();
-        for (index, task) in plan.units.iter().enumerate() {
-            let core = cores.iter().position(|(cpu, _)| *cpu == task.cpu).unwrap_or_else(|| {
-                cores.push((task.cpu, Vec::new()));
+        for (index, unit) in plan.units.iter().enumerate() {
+            let core = cores.iter().position(|(cpu, _)| *cpu == unit.cpu).unwrap_or_else(|| {
+                cores.push((unit.cpu, Vec::new()));
                 cores.len() - 1
             });
             places.push((core, cores[core].1.len()));
@@ -287,7 +287,7 @@ impl World {
             (0..if fifo { index } else { 0 }).map(UnitId).filter(equal).collect()
         };
         let tasks = (places.into_iter().zip(&plan.units).enumerate())
-            .map(|(index, ((core, place), task))| {
+            .map(|(index, ((core, place), unit))| {
                 CachePadded::new(TaskState {
                     wake: WakeWord::on(clock),
                     ticks: TickQueue::default(),
@@ -297,7 +297,7 @@ impl World {
                     retuned_seen: AtomicU64::new(0),
                     ticked_by: AtomicU64::new(0),
                     root: AtomicU64::new(0),
-                    has_ticked: (0..plan.fmus[task.fmu.0].output_clocks.len().div_ceil(64))
+                    has_ticked: (0..plan.fmus[unit.fmu.0].output_clocks.len().div_ceil(64))
                         .map(|_| AtomicU64::new(0))
                         .collect(),
                     grid: Latest::new(GRID),
@@ -306,21 +306,21 @@ impl World {
                     core,
                     place,
                     ahead: ahead(index),
-                    shared: shared_by(task.fmu).iter().position(|tasks| tasks.contains(&UnitId(index))),
-                    kind: task.partition().map(|partition| partition.kind),
+                    shared: shared_by(unit.fmu).iter().position(|tasks| tasks.contains(&UnitId(index))),
+                    kind: unit.partition().map(|partition| partition.kind),
                 })
             })
             .collect();
         let instances = (0..plan.fmus.len())
             .map(|index| {
-                let own = plan.units.iter().filter(|task| task.fmu == FmuId(index));
-                let ceiling = own.map(|task| task.fifo.get()).max().filter(|_| fifo);
+                let own = plan.units.iter().filter(|unit| unit.fmu == FmuId(index));
+                let ceiling = own.map(|unit| unit.fifo.get()).max().filter(|_| fifo);
                 let lock = PreemptionLock::new(plan.fmus[index].levels, ceiling)
                     .map_err(|error| format!("fmu `{}`: {error}", plan.fmus[index].name))?
                     .with_shared(shared_by(FmuId(index)).len());
                 Ok(InstanceState {
                     lock,
-                    turns: Turns::new(plan.units.iter().map(|task| (task.fmu == FmuId(index)).then_some(task.level))),
+                    turns: Turns::new(plan.units.iter().map(|unit| (unit.fmu == FmuId(index)).then_some(unit.level))),
                     updates: OnceLock::new(),
                     failed: AtomicBool::new(false),
                     given_up: AtomicBool::new(false),
@@ -329,7 +329,7 @@ impl World {
                     steps: plan
                         .units
                         .iter()
-                        .position(|task| task.fmu == FmuId(index) && task.is_contiguous())
+                        .position(|unit| unit.fmu == FmuId(index) && unit.is_contiguous())
                         .map(UnitId),
                     ticks: match plan.fmus[index].output_clocks.as_slice() {
                         clocks if clocks.iter().any(|clock| clock.input.is_some()) => {
@@ -337,13 +337,13 @@ impl World {
                         }
                         _ => Box::default(),
                     },
-                    room: BufferSwap::default(),
+                    buffer_swap: BufferSwap::default(),
                     between: Mutex::default(),
                 })
             })
             .collect::<Result<_, String>>()?;
         let cells = plan.connections.iter().map(cells::cell).collect();
-        let sites = (0..plan.units.len()).map(|task| TaskTelemetry::new(board, &plan, UnitId(task))).collect();
+        let telemetry = (0..plan.units.len()).map(|unit| TaskTelemetry::new(board, &plan, UnitId(unit))).collect();
         let versions = plan.connections.iter().map(|connection| cells::versions(&plan, connection)).collect();
         let cores = cores
             .into_iter()
@@ -351,24 +351,24 @@ impl World {
                 pending: (0..tasks.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
                 tasks,
                 executed: AtomicI64::new(0),
-                occupied: Occupied::new(),
+                occupancy: CoreOccupancy::new(),
             })
             .collect();
-        Ok(World {
+        Ok(RunState {
             begin: job.begin,
             begin_nanos: job.begin.nanos(),
             saves: job.save_state,
             board,
             instances,
             tasks,
-            cables: SignalBundles::lay(&plan),
+            bundles: SignalBundles::lay(&plan),
             task_of: plan.units.iter().map(|unit| unit.task).collect(),
             serials: plan.serials.iter().map(|_| PiWord::new()).collect(),
             plan,
             cells,
             versions,
             cores,
-            sites,
+            telemetry,
             dispatches: AtomicU64::new(0),
             horizon: Horizon::new(),
             scheduling,
@@ -432,10 +432,10 @@ impl World {
     }
 
     /// The thread of a task has left its loop, or it is a group's, and this its member: nothing of it is still to come.
-    pub fn left(&self, task: UnitId) {
-        self.board.task(task).word(TaskWord::Left).store(1, SeqCst);
-        self.tasks[task.0].next.store(i64::MAX, SeqCst);
-        self.tasks[task.0].finished.store(true, SeqCst);
+    pub fn left(&self, unit: UnitId) {
+        self.board.task(unit).word(TaskWord::Left).store(1, SeqCst);
+        self.tasks[unit.0].next.store(i64::MAX, SeqCst);
+        self.tasks[unit.0].finished.store(true, SeqCst);
     }
 
     /// Lets partition threads end that have left their loops.
@@ -447,8 +447,8 @@ impl World {
     }
 
     /// Waits, on the thread of a task that is done, for [`RunState::dismiss`].
-    pub fn wait_to_leave(&self, task: UnitId) {
-        let wake = &self.tasks[task.0].wake;
+    pub fn wait_to_leave(&self, unit: UnitId) {
+        let wake = &self.tasks[unit.0].wake;
         loop {
             let seen = wake.value();
             if self.dismissed.load(SeqCst) {
@@ -467,8 +467,8 @@ impl World {
             self.end(Ending::Discard);
             return;
         }
-        for (task, state) in self.plan.units.iter().zip(&self.tasks) {
-            if task.fmu == fmu {
+        for (unit, state) in self.plan.units.iter().zip(&self.tasks) {
+            if unit.fmu == fmu {
                 state.wake.wake();
             }
         }
@@ -483,14 +483,14 @@ impl World {
         }
     }
 
-    /// Counts an overrun of `task`, seen `late` after its release or tick at `time`; it ends the run, in an orderly way, if the
+    /// Counts an overrun of `unit`, seen `late` after its release or tick at `time`; it ends the run, in an orderly way, if the
     /// rig says so.
-    pub fn overrun(&self, task: UnitId, time: Instant, late: i64) {
-        if self.plan.units[task.0].overrun != Overrun::Stop {
+    pub fn overrun(&self, unit: UnitId, time: Instant, late: i64) {
+        if self.plan.units[unit.0].overrun != Overrun::Stop {
             return;
         }
         let word = |word: Global| self.board.global(word);
-        if word(Global::OverrunTask).compare_exchange(0, task.0 as u64 + 1, SeqCst, SeqCst).is_ok() {
+        if word(Global::OverrunTask).compare_exchange(0, unit.0 as u64 + 1, SeqCst, SeqCst).is_ok() {
             let times = [Global::OverrunTime, Global::OverrunTime1, Global::OverrunTime2];
             times.into_iter().zip(time.to_words()).for_each(|(place, value)| word(place).store(value, Relaxed));
             word(Global::OverrunLate).store(late.max(0) as u64, SeqCst);
@@ -520,23 +520,23 @@ impl World {
     /// `false`: it was not taken, as of [`RunState::tick`].
     pub fn tick_between_steps(&self, StepClock { fmu, clock }: StepClock, stamp: TickStamp) -> bool {
         let instance = &self.instances[fmu.0];
-        let Some(task) = instance.steps else { return false };
+        let Some(unit) = instance.steps else { return false };
         if instance.failed.load(SeqCst) {
-            self.discard_ticks(task, 1);
+            self.discard_ticks(unit, 1);
             return false;
         }
         let outcome = instance.ticks[clock].push(stamp);
         if outcome == Tick::Full {
-            self.board.task(task).count_shared(TaskWord::RefusedTicks, 1);
+            self.board.task(unit).count_shared(TaskWord::RefusedTicks, 1);
         }
-        self.count(task, stamp, outcome);
+        self.count(unit, stamp, outcome);
         outcome != Tick::Full
     }
 
-    /// Discards this number of ticks of clocks that tick between the steps of `task`.
-    pub fn discard_ticks(&self, task: UnitId, number: u64) {
-        self.board.task(task).count_shared(TaskWord::Discarded, number);
-        self.board.task(task).count_shared(TaskWord::DiscardedTicks, number);
+    /// Discards this number of ticks of clocks that tick between the steps of `unit`.
+    pub fn discard_ticks(&self, unit: UnitId, number: u64) {
+        self.board.task(unit).count_shared(TaskWord::Discarded, number);
+        self.board.task(unit).count_shared(TaskWord::DiscardedTicks, number);
     }
 
     /// Keeps, after the run, the ticks without a communication point for the saved state, or discards them.
@@ -545,7 +545,7 @@ impl World {
     /// first.
     pub fn leave_ticks(&self) {
         for instance in &self.instances {
-            let Some(task) = instance.steps else { continue };
+            let Some(unit) = instance.steps else { continue };
             let mut left = Vec::new();
             for (clock, queue) in instance.ticks.iter().enumerate() {
                 left.extend(std::iter::from_fn(|| queue.pop()).map(|tick| (clock, tick.time)));
@@ -554,7 +554,7 @@ impl World {
             if self.saves {
                 instance.between.lock().unwrap_or_else(PoisonError::into_inner).ticks = left;
             } else {
-                self.discard_ticks(task, left.len() as u64);
+                self.discard_ticks(unit, left.len() as u64);
             }
         }
     }
@@ -629,16 +629,16 @@ impl World {
         state.wake.mark();
     }
 
-    /// By which the calling thread takes turns for the steps of `task`; `None`: it takes none.
-    pub fn serial(&self, task: UnitId) -> Option<Serial<'_>> {
-        self.plan.serial_of(task).map(|serial| Serial::by(&self.serials[serial]))
+    /// By which the calling thread takes turns for the steps of `unit`; `None`: it takes none.
+    pub fn serial(&self, unit: UnitId) -> Option<Serial<'_>> {
+        self.plan.serial_of(unit).map(|serial| Serial::by(&self.serials[serial]))
     }
 
-    /// Wakes the tasks of this core that are more urgent than `task` and have ticks that they have not noticed (design S9): no
+    /// Wakes the tasks of this core that are more urgent than `unit` and have ticks that they have not noticed (design S9): no
     /// middle partition slips in before a higher one whose waker was preempted before it could wake it.
     #[inline]
-    pub fn help(&self, task: UnitId) {
-        let state = &self.tasks[task.0];
+    pub fn help(&self, unit: UnitId) {
+        let state = &self.tasks[unit.0];
         let core = &self.cores[state.core];
         let (last, above) = (state.place / 64, (1 << (state.place % 64)) - 1);
         for (index, word) in core.pending[..=last].iter().enumerate() {
@@ -649,13 +649,13 @@ impl World {
         }
     }
 
-    /// [`RunState::help`]; besides, tasks with the FIFO priority of `task` that come before it in the order of the plan, and are
+    /// [`RunState::help`]; besides, tasks with the FIFO priority of `unit` that come before it in the order of the plan, and are
     /// due but have not begun, run first: the kernel takes them in the order in which they were woken. To be called by its
     /// thread, before it begins.
     #[inline]
-    pub fn let_others_begin(&self, task: UnitId) {
-        self.help(task);
-        let ahead = &self.tasks[task.0].ahead;
+    pub fn let_others_begin(&self, unit: UnitId) {
+        self.help(unit);
+        let ahead = &self.tasks[unit.0].ahead;
         if !ahead.is_empty() {
             self.let_begin(ahead);
         }
@@ -675,15 +675,15 @@ impl World {
     }
 
     /// Whether a task is due and has not begun.
-    fn is_to_begin(&self, task: UnitId, now: Nanos) -> bool {
-        let state = &self.tasks[task.0];
+    fn is_to_begin(&self, unit: UnitId, now: Nanos) -> bool {
+        let state = &self.tasks[unit.0];
         let next = state.next.load(SeqCst);
         let due = match next {
             i64::MAX => false,
             i64::MIN => true,
             next => self.wall_of(Nanos(next)) <= now,
         };
-        (due || state.has_mail()) && self.sites[task.0].cells.get(TaskWord::Active) == 0
+        (due || state.has_mail()) && self.telemetry[unit.0].cells.get(TaskWord::Active) == 0
     }
 
     #[cold]
@@ -695,11 +695,11 @@ impl World {
         }
     }
 
-    /// The thread of `task` has noticed its mail; `false`: there is none since the last call. A tick that is being handed over
+    /// The thread of `unit` has noticed its mail; `false`: there is none since the last call. A tick that is being handed over
     /// changes the word that the thread sleeps on.
     #[inline]
-    pub fn noticed(&self, task: UnitId) -> bool {
-        let state = &self.tasks[task.0];
+    pub fn noticed(&self, unit: UnitId) -> bool {
+        let state = &self.tasks[unit.0];
         let word = &self.cores[state.core].pending[state.place / 64];
         let bit = 1 << (state.place % 64);
         let there_is = word.load(Acquire) & bit != 0;

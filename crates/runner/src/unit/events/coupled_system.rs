@@ -5,15 +5,15 @@ use super::engine::Engine;
 use super::exchange::{Exchange, is_discard};
 use super::group::{Failed, Group};
 use super::member::NO_MODE;
-use crate::halt::Halt;
-use crate::room::{CoupledFmu, PatternRead};
+use crate::activation_error::ActivationError;
+use crate::integration_buffers::{CoupledFmu, PatternRead};
 use vecud_base::time::{Instant, TimeUnit};
 use vecud_fmi::{Attempt, ContinuousTime, DerivativeError, Failure, Function, Outcome, Status};
 use vecud_record::unusable::Unusable;
 use vecud_solver::{Answer, Equations, Indicators, ModelError, SquareMatrix, Stopped};
 
 /// The FMUs as one system of equations.
-pub struct Joint<'g, 'w, 'p> {
+pub struct CoupledSystem<'g, 'w, 'p> {
     pub group: &'g mut Group<'w>,
     /// The values between the FMUs of a group with a master.
     pub exchange: Option<&'g mut Exchange>,
@@ -23,7 +23,7 @@ pub struct Joint<'g, 'w, 'p> {
     pub between: [(f64, &'p Instant); 2],
 }
 
-impl Joint<'_, '_, '_> {
+impl CoupledSystem<'_, '_, '_> {
     /// Makes a call to one FMU that the FMU may refuse at the present point.
     fn ask(
         &mut self,
@@ -62,16 +62,18 @@ impl Joint<'_, '_, '_> {
 fn answered(member: usize, attempt: Result<Attempt, Failed>) -> Result<(), ModelError<Failed>> {
     match attempt.map_err(ModelError::Failed)? {
         Attempt::Done(_) => Ok(()),
-        Attempt::Discarded(failure) => Err(ModelError::Discard(Failed { member, halt: Halt::Call(failure) })),
+        Attempt::Discarded(failure) => {
+            Err(ModelError::Discard(Failed { member, error: ActivationError::Call(failure) }))
+        }
     }
 }
 
-impl Equations for Joint<'_, '_, '_> {
+impl Equations for CoupledSystem<'_, '_, '_> {
     type Failure = Failed;
 
     fn tell(&mut self, t: f64, x: &[f64]) -> Result<(), ModelError<Failed>> {
         for part in 0..self.parts.len() {
-            let CoupledFmu { unit, member, ref states, .. } = self.parts[part];
+            let CoupledFmu { time_unit: unit, member, ref states, .. } = self.parts[part];
             let states = &x[states.clone()];
             let time = if unit.is_second() { t } else { in_unit(t, unit, &self.between) };
             let time = self.group.member(member).0.stepping.value_between(t, time);
@@ -96,7 +98,7 @@ impl Equations for Joint<'_, '_, '_> {
 
     fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), ModelError<Failed>> {
         for part in 0..self.parts.len() {
-            let CoupledFmu { unit, ref states, .. } = self.parts[part];
+            let CoupledFmu { time_unit: unit, ref states, .. } = self.parts[part];
             let own = &mut dx[states.clone()];
             self.ask(part, |now| now.derivatives(own))?;
             if !unit.is_second() {
@@ -112,7 +114,7 @@ impl Equations for Joint<'_, '_, '_> {
             return Ok(false);
         }
         matrix.fill(0.0);
-        for CoupledFmu { member, states, unit, pattern, .. } in self.parts.iter_mut() {
+        for CoupledFmu { member, states, time_unit: unit, pattern, .. } in self.parts.iter_mut() {
             let Some(PatternRead { pattern, values }) = pattern else { continue };
             let number = *member;
             let read = self.group.with(number, |member, calls, _, _| {
@@ -131,7 +133,7 @@ impl Equations for Joint<'_, '_, '_> {
                 Ok(()) => (),
                 Err(None) => return Ok(false),
                 Err(Some(failure)) => {
-                    return Err(ModelError::Discard(Failed { member: number, halt: Halt::Call(failure) }));
+                    return Err(ModelError::Discard(Failed { member: number, error: ActivationError::Call(failure) }));
                 }
             }
             for (value, &(row, column)) in values.iter().zip(pattern.places()) {
@@ -142,7 +144,7 @@ impl Equations for Joint<'_, '_, '_> {
     }
 }
 
-impl Indicators for Joint<'_, '_, '_> {
+impl Indicators for CoupledSystem<'_, '_, '_> {
     fn indicators(&mut self, z: &mut [f64]) -> Result<(), ModelError<Failed>> {
         for part in 0..self.parts.len() {
             let own = &mut z[self.parts[part].indicators.clone()];
@@ -180,16 +182,16 @@ pub fn failed(stopped: Stopped<Failed>, parts: &[CoupledFmu], group: &mut Group)
             };
             let part = parts.iter().find(|part| range(part).contains(&number)).expect("it is of one of them");
             let reading = Unusable::Element((number - range(part).start) as u64);
-            let (host, task) = (group.host(part.member), group.task(part.member));
+            let (host, task) = (group.host(part.member), group.unit(part.member));
             let time = Instant::not_before(t).unwrap_or(Instant::ZERO);
-            Failed { member: part.member, halt: host.fail_reading(function, task, time, reading) }
+            Failed { member: part.member, error: host.fail_reading(function, task, time, reading) }
         }
         Stopped::StepTooSmall { t } => {
             let member = parts.first().map_or(0, |part| part.member);
             let (function, time) =
                 (Function::GetContinuousStateDerivatives, Instant::not_before(t).unwrap_or(Instant::ZERO));
-            let (host, task) = (group.host(member), group.task(member));
-            Failed { member, halt: host.fail_reading(function, task, time, Unusable::NoStep) }
+            let (host, task) = (group.host(member), group.unit(member));
+            Failed { member, error: host.fail_reading(function, task, time, Unusable::NoStep) }
         }
         Stopped::NoWorkLeft { .. } => unreachable!("it is gone on with"),
     }

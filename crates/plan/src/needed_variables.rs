@@ -49,7 +49,7 @@ impl NeededVariables {
 }
 
 /// The variables of each FMU that the rig needs.
-pub fn wanted(
+pub fn needed_variables(
     fmus: &[DescribedFmu],
     starts: &[Starts],
     links: &Links,
@@ -67,8 +67,8 @@ pub fn wanted(
     for (fmu, variable) in stimuli.inputs() {
         all[fmu].written.insert(variable);
     }
-    for ((wanted, described), starts) in all.iter_mut().zip(fmus).zip(starts) {
-        wanted.given = wanted.written.iter().chain(starts.keys()).map(|i| (described.place(*i), *i)).collect();
+    for ((needed, described), starts) in all.iter_mut().zip(fmus).zip(starts) {
+        needed.given = needed.written.iter().chain(starts.keys()).map(|i| (described.place(*i), *i)).collect();
     }
     all
 }

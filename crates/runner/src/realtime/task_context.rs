@@ -1,10 +1,10 @@
 //! The context of a task, looked up once: a thread that has just slept finds little of the run state in the processor's caches,
 //! and each look through a table is one more miss.
 
+use crate::run_state::{CoreState, InstanceState, RunState, TaskState};
 use crate::serial::Serial;
-use crate::site::TaskTelemetry;
+use crate::task_telemetry::TaskTelemetry;
 use crate::thread_host::PartitionHost;
-use crate::world::{CoreState, InstanceState, TaskState, World};
 use vecud_description::IntervalVariability;
 use vecud_linux::prefetch::{prefetch, prefetch_all};
 use vecud_plan::{Release, UnitId, UnitPlan};
@@ -14,17 +14,17 @@ use vecud_record::trace::{Note, NoteRing};
 
 /// References and constants that the thread of a task needs in every activation.
 #[derive(Clone, Copy)]
-pub struct Own {
+pub struct TaskContext {
     /// The state that all threads share.
-    pub world: &'static World,
+    pub world: &'static RunState,
     /// The task of the thread.
-    pub task: UnitId,
+    pub unit: UnitId,
     /// The plan of the task.
     pub plan: &'static UnitPlan,
     /// The words by which other threads hand work to this one.
     pub state: &'static TaskState,
     /// Counters, histograms and notes of the task.
-    pub site: &'static TaskTelemetry,
+    pub telemetry: &'static TaskTelemetry,
     /// The counters and times of the task.
     pub cells: TaskCells<'static>,
     /// Where each activation leaves two notes.
@@ -47,23 +47,23 @@ pub struct Own {
     pub from_outside: bool,
 }
 
-impl Own {
-    /// Looks all of it up for the thread of `task`.
-    pub fn of(world: &'static World, task: UnitId) -> Own {
-        let (plan, state, site) = (&world.plan.units[task.0], &world.tasks[task.0], &world.sites[task.0]);
-        let notes = site.notes.expect("there is a ring in real time");
+impl TaskContext {
+    /// Looks all of it up for the thread of `unit`.
+    pub fn of(world: &'static RunState, unit: UnitId) -> TaskContext {
+        let (plan, state, telemetry) = (&world.plan.units[unit.0], &world.tasks[unit.0], &world.telemetry[unit.0]);
+        let notes = telemetry.notes.expect("there is a ring in real time");
         let (instance, core) = (&world.instances[plan.fmu.0], &world.cores[state.core]);
         let cooperative = world.scheduling == Scheduling::Cooperative;
-        Own {
+        TaskContext {
             world,
-            task,
+            unit,
             plan,
             state,
-            site,
-            cells: site.cells,
+            telemetry,
+            cells: telemetry.cells,
             notes,
             instance,
-            serial: world.serial(task),
+            serial: world.serial(unit),
             core,
             cooperative,
             cpu: world.pinned.then_some(plan.cpu),
@@ -77,7 +77,7 @@ impl Own {
     /// wall clock, ns.
     #[inline]
     pub fn of_wakeup(&self, release: i64, woken: i64) -> i64 {
-        self.core.occupied.of_wakeup(release, woken, self.plan.fifo.get())
+        self.core.occupancy.of_wakeup(release, woken, self.plan.fifo.get())
     }
 
     /// Asks for the memory that leads to the first FMI call.
@@ -86,13 +86,13 @@ impl Own {
         self.instance.lock.prefetch(host.member());
         prefetch(&self.instance.failed);
         prefetch_all(host);
-        prefetch(self.site);
+        prefetch(self.telemetry);
         prefetch(&self.core.pending[0]);
         prefetch(&self.core.executed);
         prefetch(self.cells.word(TaskWord::Time));
     }
 
-    /// Asks for the memory that [`Own::note`] will write.
+    /// Asks for the memory that [`TaskContext::note`] will write.
     #[inline]
     pub fn prefetch_notes(&self) {
         self.notes.next_pair().into_iter().for_each(prefetch);
@@ -108,7 +108,7 @@ impl Own {
 
     #[cold]
     fn count_notes(&self, notes: [&Note; 2]) {
-        if let Some(figures) = TaskFigures::of(self.world.board, self.task) {
+        if let Some(figures) = TaskFigures::of(self.world.board, self.unit) {
             notes.into_iter().for_each(|note| figures.take(note));
         }
     }
