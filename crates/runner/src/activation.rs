@@ -24,10 +24,10 @@ pub struct Activation {
 
 impl Activation {
     /// The buffers of a task.
-    pub fn new(world: &RunState, id: UnitId, unit: Unit, shared: &SharedOutputs) -> Activation {
-        let calls = Calls::new(world, id, unit.asks_nothing(), shared);
-        let recorded = if unit.records() { None } else { Recorded::of(world, id) };
-        let stimuli = calls.stimuli(world);
+    pub fn new(run: &RunState, id: UnitId, unit: Unit, shared: &SharedOutputs) -> Activation {
+        let calls = Calls::new(run, id, unit.asks_nothing(), shared);
+        let recorded = if unit.records() { None } else { Recorded::of(run, id) };
+        let stimuli = calls.stimuli(run);
         Activation { unit, calls, stimuli, recorded }
     }
 
@@ -81,7 +81,7 @@ impl Activation {
     }
 
     /// Joins the activations of all units to those of the tasks, in the order of the plan's tasks.
-    pub fn of_tasks(world: &RunState, units: Vec<Activation>) -> Vec<Activation> {
+    pub fn of_tasks(run: &RunState, units: Vec<Activation>) -> Vec<Activation> {
         let mut units: Vec<Option<Activation>> = units.into_iter().map(Some).collect();
         let mut take = |unit: UnitId| units[unit.0].take().expect("a unit computes in one task");
         let mut of_task = |task: &TaskPlan| {
@@ -91,7 +91,7 @@ impl Activation {
             }
             own
         };
-        world.plan.tasks.iter().map(&mut of_task).collect()
+        run.plan.tasks.iter().map(&mut of_task).collect()
     }
 
     /// Treats the instance as failed.
@@ -109,13 +109,13 @@ impl Activation {
     /// Fetches the stimuli's values for the release `due`. `false`: they cannot be read, and the run ends without this
     /// activation.
     #[inline]
-    pub fn stimulate(&mut self, world: &RunState, due: &Due) -> bool {
+    pub fn stimulate(&mut self, run: &RunState, due: &Due) -> bool {
         let is_held = self.unit.holds_inputs(due.time);
-        let own = is_held || self.calls.stimulate(&mut self.stimuli, world, due.time);
+        let own = is_held || self.calls.stimulate(&mut self.stimuli, run, due.time);
         if let Some(member) = self.unit.member() {
             member.follow_rows(&self.stimuli);
         }
-        own && self.unit.take_fed(world, due) && self.unit.stimulate_others(world, due, is_held)
+        own && self.unit.take_fed(run, due) && self.unit.stimulate_others(run, due, is_held)
     }
 
     /// Runs the activation for the release `due`, whose time is `seconds`. When a call fails, or another partition of the
@@ -123,13 +123,13 @@ impl Activation {
     #[inline]
     pub fn run(
         &mut self,
-        world: &'static RunState,
+        run: &'static RunState,
         host: &'static PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
     ) -> Result<(), ActivationError> {
-        self.unit.run(&mut self.calls, world, host, due, seconds, meter)
+        self.unit.run(&mut self.calls, run, host, due, seconds, meter)
     }
 
     /// [`Unit::can_batch`]; besides, there is nothing to set or read.
@@ -174,13 +174,13 @@ impl Activation {
     }
 
     /// Ends the work after the last release of the run.
-    pub fn finish(&mut self, world: &RunState, host: &'static PartitionHost) {
-        self.unit.finish(&self.calls, world, host);
+    pub fn finish(&mut self, run: &RunState, host: &'static PartitionHost) {
+        self.unit.finish(&self.calls, run, host);
     }
 
     /// Notes, after the end of the run, what was finished only after this task's last look.
-    pub fn settle(&self, world: &RunState) {
-        self.calls.settle(world);
+    pub fn settle(&self, run: &RunState) {
+        self.calls.settle(run);
     }
 
     /// Whether [`Activation::sample`] has something to record.
@@ -192,8 +192,8 @@ impl Activation {
     /// Appends a sample to the task's ring: the inputs and outputs of the last run, for `due`, and the values that callbacks read
     /// through `host`. `false`: there was no room.
     #[inline]
-    pub fn sample(&self, world: &RunState, host: &PartitionHost, order: u64, due: &Due) -> bool {
-        let append = |own: &Recorded| own.append(&self.calls, world, host, order, due.time);
+    pub fn sample(&self, run: &RunState, host: &PartitionHost, order: u64, due: &Due) -> bool {
+        let append = |own: &Recorded| own.append(&self.calls, run, host, order, due.time);
         self.recorded.as_ref().is_none_or(append)
     }
 }

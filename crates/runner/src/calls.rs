@@ -111,7 +111,7 @@ pub trait Getting {
     }
 
     /// The stamp of the outputs for `due` in delayed connections; `None`: these never show them.
-    fn stamp(&mut self, world: &RunState, due: &Due) -> Option<Stamp>;
+    fn stamp(&mut self, run: &RunState, due: &Due) -> Option<Stamp>;
 
     /// Reads the enabled items of the batch, in one call.
     fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure>;
@@ -179,14 +179,14 @@ struct Outputs {
 impl Outputs {
     /// Publishes the outputs that were read.
     #[inline]
-    fn publish(&self, world: &RunState, host: &PartitionHost, now: Publishing, values: &Batch) {
+    fn publish(&self, run: &RunState, host: &PartitionHost, now: Publishing, values: &Batch) {
         self.bundles.publish(values);
         for output in &self.single {
             let has_jumped = |element| self.seen.as_ref().is_some_and(|seen| seen.is_changed(element));
-            if let Some(size) = output.publish(world, Some(now), values, self.slopes.as_ref(), has_jumped) {
+            if let Some(size) = output.publish(run, Some(now), values, self.slopes.as_ref(), has_jumped) {
                 let (task, reference) = (Some(now.unit), Some(output.reference));
                 let seen = Occurrence { task, reference, time: Some(now.time), value: size as u64 };
-                world.board.fmu(host.fmu()).findings().note(FindingKind::OversizedValue, seen);
+                run.board.fmu(host.fmu()).findings().note(FindingKind::OversizedValue, seen);
             }
         }
     }
@@ -214,19 +214,19 @@ fn jumping(plan: &Plan, unit: UnitId, planned: &vecud_plan::BatchPlan, values: &
 
 impl Calls {
     /// The calls of a task. `asks_nothing`: [`Getting::ask`] does nothing.
-    pub fn new(world: &RunState, unit: UnitId, asks_nothing: bool, shared: &SharedOutputs) -> Calls {
-        let plan = &world.plan.units[unit.0];
-        let unit_of_time = world.plan.fmus[plan.fmu.0].time_unit;
+    pub fn new(run: &RunState, unit: UnitId, asks_nothing: bool, shared: &SharedOutputs) -> Calls {
+        let plan = &run.plan.units[unit.0];
+        let unit_of_time = run.plan.fmus[plan.fmu.0].time_unit;
         // The values of a saved run that this one continues.
-        let BetweenSteps { seen: left, jumps, .. } = world.instances[plan.fmu.0].between_steps();
-        let asks = world.plan.fmus[plan.fmu.0].intermediate().is_some_and(|own| !own.inputs.is_empty());
+        let BetweenSteps { seen: left, jumps, .. } = run.instances[plan.fmu.0].between_steps();
+        let asks = run.plan.fmus[plan.fmu.0].intermediate().is_some_and(|own| !own.inputs.is_empty());
         let set = plan.set.iter().map(|planned| {
-            let (mut values, mut inputs) = values::set(&world.plan, planned);
+            let (mut values, mut inputs) = values::set(&run.plan, planned);
             for input in &mut inputs {
-                input.follow_delay(world, unit, &mut values);
+                input.follow_delay(run, unit, &mut values);
                 input.put_back(&jumps);
             }
-            let (bundles, single) = ports::incoming(world, planned, inputs, &mut values);
+            let (bundles, single) = ports::incoming(run, planned, inputs, &mut values);
             let seen = |values: &Batch| {
                 let mut seen = LastSet::new(values);
                 for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
@@ -239,27 +239,27 @@ impl Calls {
                 let ticked = planned.ticked.clone();
                 Discrete { seen: seen(&values), has_changed: false, ticked }
             });
-            let jumping = jumping(&world.plan, unit, planned, &values);
+            let jumping = jumping(&run.plan, unit, planned, &values);
             let jumping = (!jumping.is_empty()).then(|| (seen(&values), jumping));
-            let slopes = CarriedDerivatives::of(&world.plan, planned, &values, unit_of_time);
+            let slopes = CarriedDerivatives::of(&run.plan, planned, &values, unit_of_time);
             let moved = slopes.as_ref().filter(|_| !asks).map(|slopes| Moved::of(planned, &values, slopes));
-            let lines = Lines::of(&world.plan, unit, planned, &values);
+            let lines = Lines::of(&run.plan, unit, planned, &values);
             (values, Inputs { bundles, single, slopes, moved, lines, discrete, has_jumped: false, jumping })
         });
         let set: Vec<_> = set.collect();
         let get = plan.get.iter().map(|planned| {
-            let (values, outputs) = values::get(&world.plan, planned);
+            let (values, outputs) = values::get(&run.plan, planned);
             outputs.iter().for_each(|output| output.put_back(&jumps));
-            let (bundles, single) = ports::outgoing(world, planned, &values, outputs);
-            let slopes = CarriedDerivatives::of(&world.plan, planned, &values, unit_of_time);
+            let (bundles, single) = ports::outgoing(run, planned, &values, outputs);
+            let slopes = CarriedDerivatives::of(&run.plan, planned, &values, unit_of_time);
             let (ticked, in_event_mode) = (planned.ticked.clone(), planned.in_event_mode);
             let seen = (plan.leaves_its_grid() && ticked.is_empty()).then(|| LastSet::new(&values));
             (values, Outputs { bundles, single, slopes, ticked, in_event_mode, seen })
         });
         let get: Vec<_> = get.collect();
         let beside = Beside {
-            inbox: Inbox::new(world, unit),
-            resizable: Resizable::new(&world.plan, plan),
+            inbox: Inbox::new(run, unit),
+            resizable: Resizable::new(&run.plan, plan),
             undisturbed: shared.disturb(plan),
             delays: get.iter().flat_map(|(_, outputs)| &outputs.single).any(Output::is_delayed),
         };
@@ -270,7 +270,7 @@ impl Calls {
             && beside.resizable.is_none()
             && !beside.undisturbed;
         let beside = (!plain).then(|| Box::new(beside));
-        let on_warning = world.plan.fmus[plan.fmu.0].on_warning;
+        let on_warning = run.plan.fmus[plan.fmu.0].on_warning;
         Calls { unit, on_warning, set, get, computed: false, has_read: false, beside }
     }
 
@@ -309,15 +309,15 @@ impl Calls {
     }
 
     /// The stimuli that feed inputs of this task.
-    pub fn stimuli(&self, world: &RunState) -> Vec<Stimulated> {
+    pub fn stimuli(&self, run: &RunState) -> Vec<Stimulated> {
         let batches: Vec<&Batch> = self.set.iter().map(|(values, _)| values).collect();
-        Stimulated::of(world, self.unit, &batches)
+        Stimulated::of(run, self.unit, &batches)
     }
 
     /// Copies the stimuli's values at `time` into the input batches. `false`: they cannot be read.
     #[inline]
-    pub fn stimulate(&mut self, stimuli: &mut [Stimulated], world: &RunState, time: Instant) -> bool {
-        stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, self.unit, time, &mut self.set))
+    pub fn stimulate(&mut self, stimuli: &mut [Stimulated], run: &RunState, time: Instant) -> bool {
+        stimuli.iter_mut().all(|stimulus| stimulus.fetch(run, self.unit, time, &mut self.set))
     }
 
     /// Accounts for a step on the fast path, made in place of these calls. Returns whether the next release is another one than
@@ -331,8 +331,8 @@ impl Calls {
     }
 
     /// Notes, after the end of the run, what was finished only after the last call.
-    pub fn settle(&self, world: &RunState) {
-        self.set.iter().flat_map(|(_, inputs)| &inputs.single).for_each(|input| input.note_missed(world));
+    pub fn settle(&self, run: &RunState) {
+        self.set.iter().flat_map(|(_, inputs)| &inputs.single).for_each(|input| input.note_missed(run));
     }
 
     /// Reads all outputs that belong to no clock, with `get`, and publishes none of them.
@@ -365,20 +365,20 @@ impl Calls {
     }
 
     /// Arrays that are read are as long as they are now.
-    pub fn follow_sizes(&mut self, world: &RunState, host: &PartitionHost) {
+    pub fn follow_sizes(&mut self, run: &RunState, host: &PartitionHost) {
         let Calls { get, beside, .. } = self;
         if let Some(resizable) = beside.as_deref_mut().and_then(|beside| beside.resizable.as_mut()) {
-            resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
+            resizable.follow(run, host.fmu(), |batch, elements| get[batch].0.resize(elements));
         }
     }
 
     /// Copies the values that are visible at `time` into the input batches.
-    pub fn fetch(&mut self, world: &RunState, host: &PartitionHost, time: Instant) {
-        self.follow_sizes(world, host);
+    pub fn fetch(&mut self, run: &RunState, host: &PartitionHost, time: Instant) {
+        self.follow_sizes(run, host);
         for (values, inputs) in &mut self.set {
             inputs.bundles.fetch(values);
             let Inputs { single, slopes, has_jumped, .. } = inputs;
-            single.iter_mut().for_each(|input| *has_jumped |= input.fetch(world, time, values, slopes.as_mut()));
+            single.iter_mut().for_each(|input| *has_jumped |= input.fetch(run, time, values, slopes.as_mut()));
         }
     }
 
@@ -431,9 +431,9 @@ impl Calls {
     }
 
     /// The values that were set last of variables that are set when they have changed, for a run that goes on: [`BetweenSteps::seen`].
-    pub fn seen(&self, world: &RunState) -> Vec<(u32, Vec<Option<u64>>)> {
+    pub fn seen(&self, run: &RunState) -> Vec<(u32, Vec<Option<u64>>)> {
         let mut all = Vec::new();
-        for (planned, (values, inputs)) in world.plan.units[self.unit.0].set.iter().zip(&self.set) {
+        for (planned, (values, inputs)) in run.plan.units[self.unit.0].set.iter().zip(&self.set) {
             let discrete = inputs.discrete.as_ref().map(|discrete| &discrete.seen);
             let Some(seen) = discrete.or(inputs.jumping.as_ref().map(|(seen, _)| seen)) else { continue };
             for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
@@ -446,14 +446,14 @@ impl Calls {
     /// Carries out the commands that are due before `time` and belong to this turn.
     pub fn carry_out(
         &mut self,
-        world: &RunState,
+        run: &RunState,
         host: &PartitionHost,
         setting: &mut impl Settable,
         time: Instant,
         turn: Turn,
     ) -> Result<Carried, ActivationError> {
         match self.beside.as_deref_mut() {
-            Some(beside) => beside.inbox.apply(world, host, setting, time, turn),
+            Some(beside) => beside.inbox.apply(run, host, setting, time, turn),
             None => Ok(Carried::default()),
         }
     }
@@ -540,24 +540,24 @@ impl Calls {
     pub fn get_discrete(
         &mut self,
         is_read: impl Fn(&[usize]) -> bool,
-        world: &RunState,
+        run: &RunState,
         host: &PartitionHost,
         now: Publishing,
         mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
     ) -> Result<(), ActivationError> {
         let which = |outputs: &Outputs| outputs.in_event_mode && is_read(&outputs.ticked);
-        self.get_where(which, world, host, now, |values, _| get(values))
+        self.get_where(which, run, host, now, |values, _| get(values))
     }
 
     /// Reads the outputs that belong to no clock, and publishes them.
     pub fn get(
         &mut self,
-        world: &RunState,
+        run: &RunState,
         host: &PartitionHost,
         now: Publishing,
         get: impl FnMut(&mut Batch, Option<&mut CarriedDerivatives>) -> Result<Outcome, Failure>,
     ) -> Result<(), ActivationError> {
-        self.get_where(|outputs| outputs.ticked.is_empty(), world, host, now, get)?;
+        self.get_where(|outputs| outputs.ticked.is_empty(), run, host, now, get)?;
         self.has_read = true;
         Ok(())
     }
@@ -565,18 +565,18 @@ impl Calls {
     fn get_where(
         &mut self,
         which: impl Fn(&Outputs) -> bool,
-        world: &RunState,
+        run: &RunState,
         host: &PartitionHost,
         now: Publishing,
         mut get: impl FnMut(&mut Batch, Option<&mut CarriedDerivatives>) -> Result<Outcome, Failure>,
     ) -> Result<(), ActivationError> {
         for (values, outputs) in self.get.iter_mut().filter(|(_, outputs)| which(outputs)) {
             ActivationError::unless_allowed(get(values, outputs.slopes.as_mut())?, self.on_warning)?;
-            world.look_for_nan(host.fmu(), Some(now.unit), values, || now.valid_from());
+            run.look_for_nan(host.fmu(), Some(now.unit), values, || now.valid_from());
             // A value that an event has left unchanged is no new value: other tasks would have to see it within a nanosecond.
             let has_changed = outputs.seen.as_mut().is_none_or(|seen| seen.has_changed(values));
             if has_changed || !now.in_event || outputs.slopes.is_some() {
-                outputs.publish(world, host, now, values);
+                outputs.publish(run, host, now, values);
             }
         }
         Ok(())
@@ -592,15 +592,15 @@ impl Calls {
     pub fn run(
         &mut self,
         setting: impl Setting,
-        world: &RunState,
+        run: &RunState,
         host: &PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
     ) -> Result<(), ActivationError> {
         match self.beside {
-            None => self.run_as::<true>(setting, world, host, due, seconds, meter),
-            Some(_) => self.run_with_everything(setting, world, host, due, seconds, meter),
+            None => self.run_as::<true>(setting, run, host, due, seconds, meter),
+            Some(_) => self.run_with_everything(setting, run, host, due, seconds, meter),
         }
     }
 
@@ -608,13 +608,13 @@ impl Calls {
     fn run_with_everything(
         &mut self,
         setting: impl Setting,
-        world: &RunState,
+        run: &RunState,
         host: &PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
     ) -> Result<(), ActivationError> {
-        self.run_as::<false>(setting, world, host, due, seconds, meter)
+        self.run_as::<false>(setting, run, host, due, seconds, meter)
     }
 
     /// `PLAIN`: there is nothing [beside](Calls::beside) the regular calls, and the code for it is left out, for speed.
@@ -622,7 +622,7 @@ impl Calls {
     fn run_as<const PLAIN: bool>(
         &mut self,
         mut setting: impl Setting,
-        world: &RunState,
+        run: &RunState,
         host: &PartitionHost,
         due: &Due,
         seconds: f64,
@@ -633,17 +633,17 @@ impl Calls {
         let Calls { set, get, beside, .. } = self;
         if let Some(beside) = beside.as_deref_mut().filter(|_| !PLAIN) {
             if let Some(resizable) = &mut beside.resizable {
-                resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
+                resizable.follow(run, host.fmu(), |batch, elements| get[batch].0.resize(elements));
             }
             let time = setting.looks_at(due);
             for (values, inputs) in &mut *set {
                 inputs.bundles.fetch(values);
                 let Inputs { single, slopes, .. } = inputs;
                 single.iter_mut().for_each(|input| {
-                    input.fetch(world, time, values, slopes.as_mut());
+                    input.fetch(run, time, values, slopes.as_mut());
                 });
             }
-            if beside.inbox.apply(world, host, &mut setting, due.time, Turn::All)?.tuned {
+            if beside.inbox.apply(run, host, &mut setting, due.time, Turn::All)?.tuned {
                 setting.follow_parameters(host, due.time)?;
             }
         }
@@ -656,7 +656,7 @@ impl Calls {
                 ActivationError::unless_allowed(setting.set_slopes(host, due.time, values, slopes)?, on_warning)?;
             }
         }
-        setting.ready(self, world, host, due);
+        setting.ready(self, run, host, due);
         meter.enter();
         let getting = setting.compute(self, due, seconds);
         meter.leave();
@@ -669,22 +669,22 @@ impl Calls {
         }
         let Calls { get, beside, has_read, .. } = self;
         let beside = if PLAIN { None } else { beside.as_deref_mut() };
-        let stamp = if beside.as_ref().is_some_and(|own| own.delays) { getting.stamp(world, due) } else { None };
+        let stamp = if beside.as_ref().is_some_and(|own| own.delays) { getting.stamp(run, due) } else { None };
         let now = Publishing { unit, time: due.time, stamp, in_event: false };
-        let state = &world.tasks[unit.0];
+        let state = &run.tasks[unit.0];
         let read_and_publish = || {
             for (values, outputs) in get {
                 if !PLAIN && !outputs.ticked.is_empty() && !state.has_one_ticked(&outputs.ticked) {
                     continue;
                 }
                 ActivationError::unless_allowed(getting.get(values)?, on_warning)?;
-                world.look_for_nan(host.fmu(), Some(unit), values, || getting.valid_from(due));
+                run.look_for_nan(host.fmu(), Some(unit), values, || getting.valid_from(due));
                 if let Some(slopes) = outputs.slopes.as_mut().filter(|_| !PLAIN) {
                     ActivationError::unless_allowed(getting.get_slopes(slopes)?, on_warning)?;
                 }
                 match PLAIN {
                     true => outputs.bundles.publish(values),
-                    false => outputs.publish(world, host, now, values),
+                    false => outputs.publish(run, host, now, values),
                 }
             }
             *has_read = true;

@@ -150,16 +150,16 @@ impl InstanceHost for Callbacks {
 
 /// Loads the libraries of all instances, for as long as the process lives; they must have `more` functions than every FMU.
 /// Instances of one FMU share one.
-pub fn load(world: &RunState, more: &[Function]) -> Result<Vec<Arc<Library>>, Refusal> {
+pub fn load(run: &RunState, more: &[Function]) -> Result<Vec<Arc<Library>>, Refusal> {
     let mut libraries: Vec<((PathBuf, Interface), Arc<Library>)> = Vec::new();
     let mut of_instances = Vec::new();
-    for (index, fmu) in world.plan.fmus.iter().enumerate() {
+    for (index, fmu) in run.plan.fmus.iter().enumerate() {
         let interface = made_for(fmu).interface();
         let known = libraries.iter().find(|((path, made_for), _)| *path == fmu.library && *made_for == interface);
         let library = match known {
             Some((_, library)) => library.clone(),
             None => {
-                let under_way = world.board.global(Global::OutsideCall);
+                let under_way = run.board.global(Global::OutsideCall);
                 under_way.store(OutsideCall::tag(FmuId(index)) | OutsideCall::LOADING, SeqCst);
                 let preloaded = fmu.preload.iter().try_for_each(|file| {
                     let (name, path, file_shown) = (&fmu.name, fmu.path.display(), file.display());
@@ -171,7 +171,7 @@ pub fn load(world: &RunState, more: &[Function]) -> Result<Vec<Arc<Library>>, Re
                 });
                 let loaded = preloaded.map(|()| Library::load(&fmu.library, fmu.abi, interface));
                 under_way.store(0, SeqCst);
-                surroundings::look(world, FmuId(index), When::Loading);
+                surroundings::look(run, FmuId(index), When::Loading);
                 let loaded = loaded?;
                 let library = loaded.map_err(|error| {
                     let way_out = match &error.kind {
@@ -203,7 +203,7 @@ pub fn load(world: &RunState, more: &[Function]) -> Result<Vec<Arc<Library>>, Re
                 library
             }
         };
-        let needed = required_functions::functions(&world.plan, FmuId(index));
+        let needed = required_functions::functions(&run.plan, FmuId(index));
         let mut missing = library.missing().to_vec();
         missing.retain(|function| needed.contains(function) || more.contains(function));
         if !missing.is_empty() {
@@ -247,9 +247,9 @@ impl Underway {
     }
 
     /// Ends all instances, wherever they are.
-    pub fn give_up(self, world: &RunState, hosts: &[&'static PartitionHost]) {
+    pub fn give_up(self, run: &RunState, hosts: &[&'static PartitionHost]) {
         let Underway { mut kept, mut instantiated, mut initializing, ready } = self;
-        shutdown::give_up(world, ready, hosts, |index| {
+        shutdown::give_up(run, ready, hosts, |index| {
             drop(kept.get_mut(index).map(Option::take));
             drop(instantiated.get_mut(index).map(Option::take));
             drop(initializing.get_mut(index).map(Option::take));
@@ -260,89 +260,89 @@ impl Underway {
     /// saved one. Returns the clock intervals of the FMUs, by task.
     pub fn initialise(
         &mut self,
-        world: &'static RunState,
+        run: &'static RunState,
         libraries: &[Arc<Library>],
         hosts: &[&'static PartitionHost],
         resumed: Option<&Snapshot>,
     ) -> Result<Vec<Learned>, Refusal> {
-        for (index, fmu) in world.plan.fmus.iter().enumerate() {
+        for (index, fmu) in run.plan.fmus.iter().enumerate() {
             set_thread_host(Some(hosts[index]));
             self.initializing.push(None);
             let instance = match self.kept.get_mut(index).and_then(Option::take) {
                 None => {
-                    let instance = instantiate(world, FmuId(index), &libraries[index]);
-                    surroundings::look(world, FmuId(index), When::Instantiation);
+                    let instance = instantiate(run, FmuId(index), &libraries[index]);
+                    surroundings::look(run, FmuId(index), When::Instantiation);
                     instance?
                 }
                 Some(instance) => checked(hosts[index], instance.reset(), Instance::fail)?,
             };
             instance.declare_states(state::support(fmu));
-            self.instantiated.push(Some(checked(hosts[index], set_up(world.board, fmu, instance), Instance::fail)?));
-            surroundings::look(world, FmuId(index), When::Instantiation);
+            self.instantiated.push(Some(checked(hosts[index], set_up(run.board, fmu, instance), Instance::fail)?));
+            surroundings::look(run, FmuId(index), When::Instantiation);
         }
-        for step in &world.plan.initialisation {
-            self.take(world, hosts, step)?;
+        for step in &run.plan.initialisation {
+            self.take(run, hosts, step)?;
         }
-        let mut learned = vec![Learned::Nothing; world.plan.units.len()];
+        let mut learned = vec![Learned::Nothing; run.plan.units.len()];
         // The buffers of the units have the size of the restored states.
         if let Some(snapshot) = resumed {
-            state::restore_sizes(world, snapshot);
+            state::restore_sizes(run, snapshot);
         }
         for (index, instance) in self.initializing.iter_mut().enumerate() {
             let instance = instance.take().expect("each is initialised once");
             set_thread_host(Some(hosts[index]));
-            let result = clocks::initialise(world, FmuId(index), &instance, hosts[index], &mut learned);
+            let result = clocks::initialise(run, FmuId(index), &instance, hosts[index], &mut learned);
             checked(hosts[index], result, |()| instance.fail())?;
-            let between_steps = clocks::between_steps(world, FmuId(index), &instance, hosts[index]);
+            let between_steps = clocks::between_steps(run, FmuId(index), &instance, hosts[index]);
             let between_steps = checked(hosts[index], between_steps, |_| instance.fail())?;
             let instance = checked(hosts[index], instance.exit_initialization_mode(), Instance::fail)?;
             let instance = match resumed {
                 Some(snapshot) => {
-                    world.instances[index].expect(snapshot.between.get(index).cloned().unwrap_or_default());
+                    run.instances[index].expect(snapshot.between.get(index).cloned().unwrap_or_default());
                     let bytes = snapshot.states.get(index).map_or(&[][..], Vec::as_slice);
                     checked(hosts[index], state::restore(instance, bytes), Instance::fail)?
                 }
-                None => match &world.plan.fmus[index].initial_state {
+                None => match &run.plan.fmus[index].initial_state {
                     Some(bytes) => checked(hosts[index], state::restore(instance, bytes), Instance::fail)?,
                     None => instance,
                 },
             };
-            let later = world.plan.initialisation.iter().filter_map(|step| step.gets_initialised(FmuId(index)));
+            let later = run.plan.initialisation.iter().filter_map(|step| step.gets_initialised(FmuId(index)));
             for batch in later {
-                checked(hosts[index], read(world, FmuId(index), &instance, batch), |()| instance.fail())?;
+                checked(hosts[index], read(run, FmuId(index), &instance, batch), |()| instance.fail())?;
             }
-            let ready = Unit::all_of(world, FmuId(index), instance, &between_steps);
-            let _ = world.instances[index].updates.set(ready.control.clock_update());
+            let ready = Unit::all_of(run, FmuId(index), instance, &between_steps);
+            let _ = run.instances[index].updates.set(ready.control.clock_update());
             hosts[index].returned_from_fmu();
-            surroundings::look(world, FmuId(index), When::Initialisation);
+            surroundings::look(run, FmuId(index), When::Initialisation);
             self.ready.push(ready);
             if let Some(Ready { units, .. }) = self.ready.last_mut() {
-                check_numbers(world, FmuId(index), hosts[index], units)?;
+                check_numbers(run, FmuId(index), hosts[index], units)?;
             }
         }
         Ok(learned)
     }
 
     /// Takes a step of the plan's initialisation.
-    fn take(&mut self, world: &RunState, hosts: &[&'static PartitionHost], step: &InitialStep) -> Result<(), Refusal> {
+    fn take(&mut self, run: &RunState, hosts: &[&'static PartitionHost], step: &InitialStep) -> Result<(), Refusal> {
         let fmu = match step {
             InitialStep::Enter(fmu) | InitialStep::Set { fmu, .. } | InitialStep::Get { fmu, .. } => *fmu,
             InitialStep::GetInitialised { .. } => return Ok(()),
             InitialStep::Solve(own) => {
-                return initial_loop::solve(world, hosts, own, |step| self.take(world, hosts, step));
+                return initial_loop::solve(run, hosts, own, |step| self.take(run, hosts, step));
             }
         };
         let host = hosts[fmu.0];
         set_thread_host(Some(host));
-        let taken = self.take_own(world, fmu, host, step);
-        surroundings::look(world, fmu, When::Initialisation);
+        let taken = self.take_own(run, fmu, host, step);
+        surroundings::look(run, fmu, When::Initialisation);
         taken
     }
 
     /// A step of one FMU.
     fn take_own(
         &mut self,
-        world: &RunState,
+        run: &RunState,
         fmu: FmuId,
         host: &PartitionHost,
         step: &InitialStep,
@@ -351,18 +351,18 @@ impl Underway {
         match (step, &*before, &*within) {
             (InitialStep::Enter(_), ..) => {
                 let instance = before.take().expect("each enters once");
-                *within = Some(checked(host, enter(world, fmu, instance), Instance::fail)?);
+                *within = Some(checked(host, enter(run, fmu, instance), Instance::fail)?);
                 Ok(())
             }
             (InitialStep::Set { batch, .. }, _, Some(instance)) => {
-                checked(host, write(world, fmu, instance, batch), |()| instance.fail())
+                checked(host, write(run, fmu, instance, batch), |()| instance.fail())
             }
             // FMI 1.0 has no Initialization Mode.
             (InitialStep::Set { batch, .. }, Some(instance), None) => {
-                checked(host, write(world, fmu, instance, batch), |()| instance.fail())
+                checked(host, write(run, fmu, instance, batch), |()| instance.fail())
             }
             (InitialStep::Get { batch, .. }, _, Some(instance)) => {
-                checked(host, read(world, fmu, instance, batch), |()| instance.fail())
+                checked(host, read(run, fmu, instance, batch), |()| instance.fail())
             }
             _ => unreachable!("it is read when it has entered"),
         }
@@ -371,16 +371,16 @@ impl Underway {
 
 /// Checks that an FMU for Model Exchange has as many states and event indicators as its description: all buffers have that size.
 fn check_numbers(
-    world: &RunState,
+    run: &RunState,
     fmu: FmuId,
     host: &PartitionHost,
     units: &mut [(UnitId, Unit)],
 ) -> Result<(), Refusal> {
-    let plan = &world.plan.fmus[fmu.0];
+    let plan = &run.plan.fmus[fmu.0];
     for (_, unit) in units {
         let said = checked(host, unit.numbers(), |_| unit.fail())?;
         let Some(said) = said else { continue };
-        let described = world.described_now(fmu);
+        let described = run.described_now(fmu);
         let pairs = [
             (Function::GetNumberOfContinuousStates, said.states, described.states),
             (Function::GetNumberOfEventIndicators, said.event_indicators, described.event_indicators),
@@ -438,18 +438,18 @@ fn made_for(plan: &vecud_plan::FmuPlan) -> MadeFor {
     }
 }
 
-fn instantiate(world: &RunState, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {
-    let plan = &world.plan.fmus[fmu.0];
+fn instantiate(run: &RunState, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {
+    let plan = &run.plan.fmus[fmu.0];
     let callbacks = Arc::new(Callbacks {
-        board: world.board,
+        board: run.board,
         fmu,
         abi: plan.abi,
         interface: plan.runs_as(),
         watch: plan.watch,
-        start: world.plan.start,
+        start: run.plan.start,
         has_spoken: AtomicBool::new(false),
         is_asked_to_log: plan.log.is_some(),
-        is_virtual: world.plan.mode == Mode::Virtual,
+        is_virtual: run.plan.mode == Mode::Virtual,
         process: std::process::id(),
     });
     let resources = plan.resources.as_deref();
@@ -526,12 +526,11 @@ fn set_up(
 }
 
 /// Enters Initialization Mode.
-fn enter(world: &RunState, fmu: FmuId, instance: Instance<Instantiated>) -> Result<Instance<Initialization>, Failure> {
-    let plan = &world.plan.fmus[fmu.0];
+fn enter(run: &RunState, fmu: FmuId, instance: Instance<Instantiated>) -> Result<Instance<Initialization>, Failure> {
+    let plan = &run.plan.fmus[fmu.0];
     // Not the stop time of a run that may be taken up again: the FMU could refuse to go beyond it.
-    let stop =
-        world.plan.stop.filter(|_| !world.saves && !plan.keeps_final_state).map(|stop| plan.time_unit.value(stop));
-    let instance = instance.enter_initialization_mode(plan.time_unit.value(world.plan.start), stop, plan.tolerance)?;
+    let stop = run.plan.stop.filter(|_| !run.saves && !plan.keeps_final_state).map(|stop| plan.time_unit.value(stop));
+    let instance = instance.enter_initialization_mode(plan.time_unit.value(run.plan.start), stop, plan.tolerance)?;
     for start in plan.start_values.iter().filter(|start| start.in_initialization_mode) {
         let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;
     }
@@ -539,37 +538,37 @@ fn enter(world: &RunState, fmu: FmuId, instance: Instance<Instantiated>) -> Resu
 }
 
 /// Gives the recorded columns of an item the values that a batch has of it.
-fn record(world: &RunState, fmu: FmuId, item: &vecud_plan::BatchItem, batch: &Batch, number: usize) {
+fn record(run: &RunState, fmu: FmuId, item: &vecud_plan::BatchItem, batch: &Batch, number: usize) {
     for (element, signal) in batch.elements(number).zip(&item.signals) {
-        let Some(capacity) = world.plan.column(*signal).capacity else {
-            world.board.set_initial(*signal, [batch.word(element)]);
+        let Some(capacity) = run.plan.column(*signal).capacity else {
+            run.board.set_initial(*signal, [batch.word(element)]);
             continue;
         };
         let value = batch.bytes(element).ok().filter(|value| value.len() <= capacity);
-        world.board.set_initial(*signal, value.map_or(vec![bytes::NOTHING], bytes::packed));
+        run.board.set_initial(*signal, value.map_or(vec![bytes::NOTHING], bytes::packed));
         let size = batch.bytes(element).map_or_else(|size| size, <[u8]>::len);
-        if value.is_none() && world.plan.publishes(item, size) {
+        if value.is_none() && run.plan.publishes(item, size) {
             let seen = Occurrence { reference: Some(item.reference), value: size as u64, ..Occurrence::default() };
-            world.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
+            run.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
         }
     }
 }
 
 /// Sets the inputs whose sources have computed values already, and records them.
 fn write(
-    world: &RunState,
+    run: &RunState,
     fmu: FmuId,
     instance: &Instance<impl Writable>,
     planned: &vecud_plan::BatchPlan,
 ) -> Result<(), Failure> {
-    let (mut batch, mut inputs) = values::set(&world.plan, planned);
+    let (mut batch, mut inputs) = values::set(&run.plan, planned);
     for input in &mut inputs {
-        input.fetch_initial(&world.cells, &mut batch);
+        input.fetch_initial(&run.cells, &mut batch);
     }
     for (number, item) in planned.items.iter().enumerate() {
         if let (true, Some(values)) = (batch.is_enabled(number), values::load(&batch, number)) {
             let _warning_is_counted = instance.set_values(item.reference, planned.variable_type, &values)?;
-            record(world, fmu, item, &batch, number);
+            record(run, fmu, item, &batch, number);
         }
     }
     Ok(())
@@ -577,21 +576,21 @@ fn write(
 
 /// Reads the outputs that connections and the recording need.
 fn read(
-    world: &RunState,
+    run: &RunState,
     fmu: FmuId,
     instance: &Instance<impl Readable>,
     planned: &vecud_plan::BatchPlan,
 ) -> Result<(), Failure> {
-    let (mut batch, outputs) = values::get(&world.plan, planned);
+    let (mut batch, outputs) = values::get(&run.plan, planned);
     for (number, item) in planned.items.iter().enumerate() {
         let values = instance.get_values(item.reference, planned.variable_type, item.elements)?;
         values::store(&mut batch, number, &values);
-        record(world, fmu, item, &batch, number);
+        record(run, fmu, item, &batch, number);
     }
     for output in outputs {
-        if let Some(size) = output.publish(world, None, &batch, None, |_| false) {
+        if let Some(size) = output.publish(run, None, &batch, None, |_| false) {
             let seen = Occurrence { reference: Some(output.reference), value: size as u64, ..Occurrence::default() };
-            world.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
+            run.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
         }
     }
     Ok(())

@@ -102,13 +102,13 @@ impl<'a> Stopwatch<'a> {
     /// The times of an activation after its last get, `total` after the first FMI call. No part is negative, and their sum is
     /// `total`.
     #[inline]
-    pub fn within(&self, world: &RunState, total: i64) -> Within {
+    pub fn within(&self, run: &RunState, total: i64) -> Within {
         let (ended, now) = (ticks(), self.read());
         let preempted = (now.executed - self.began.executed).clamp(0, total.max(0));
         let blocked = (now.blocked - self.began.blocked).clamp(0, total.max(0) - preempted);
         let execution = total.max(0) - preempted - blocked;
         let Computing { ticks: computed, others, .. } = self.computing;
-        let inside = world.scale.nanos(computed) as i64 - others.executed - others.blocked;
+        let inside = run.scale.nanos(computed) as i64 - others.executed - others.blocked;
         let set_get = execution - inside.clamp(0, execution);
         Within { execution, preempted, blocked, set_get, ended, executed: self.executed.load(Relaxed) + execution }
     }
@@ -236,8 +236,8 @@ struct Last {
 
 impl Measure {
     /// Begins to measure a task; to be called by its thread. `None`: nothing is measured.
-    pub fn of(world: &RunState, unit: UnitId) -> Option<Measure> {
-        let cells = world.board.causes(unit)?;
+    pub fn of(run: &RunState, unit: UnitId) -> Option<Measure> {
+        let cells = run.board.causes(unit)?;
         cells.set_counted(CounterReading::Begin, counted());
         let worst = [Worst::new(), Worst::new()];
         Some(Measure { unit, cells, worst, last: None, host: None, host_before: None, fresh: true })
@@ -245,19 +245,19 @@ impl Measure {
 
     /// An activation has ended. Gives the host's own time of the one before it, if its thread has slept in between, ns.
     #[inline]
-    pub fn note(&mut self, world: &RunState, host: &PartitionHost, ended: EndedActivation) -> Option<i64> {
+    pub fn note(&mut self, run: &RunState, host: &PartitionHost, ended: EndedActivation) -> Option<i64> {
         let Within { blocked, set_get, ended: over, executed, .. } = ended.within;
         let before = ended.gate() + set_get;
         self.host = (ended.gate_waits == 0).then_some(Host { before, ended: over, executed });
         let follows = self.last.as_ref().is_some_and(|last| last.ended.end > ended.release);
         let blocker = if blocked > 0 { host.member().blocker() } else { 0 };
-        let (machine, response, at_start) = (ended.machine(), ended.response(), ended.release <= world.start().0);
+        let (machine, response, at_start) = (ended.machine(), ended.response(), ended.release <= run.start().0);
         self.last = Some(Last { ended, blocker, follows, first: self.fresh });
         if self.worst[WorstBy::Response as usize].takes(response) {
-            self.remember(world, WorstBy::Response, response);
+            self.remember(run, WorstBy::Response, response);
         }
         if self.worst[WorstBy::Wakeup as usize].takes(machine) {
-            self.remember(world, WorstBy::Wakeup, machine);
+            self.remember(run, WorstBy::Wakeup, machine);
         }
         // Whose first activation is not that of the start has slept by now, and makes no other call from then on.
         if std::mem::take(&mut self.fresh) && at_start {
@@ -273,19 +273,19 @@ impl Measure {
 
     /// The last activation belongs to a list of the worst.
     #[cold]
-    fn remember(&mut self, world: &RunState, by: WorstBy, key: i64) {
+    fn remember(&mut self, run: &RunState, by: WorstBy, key: i64) {
         if let Some(last) = &self.last {
-            let moment = last.moment(world, self.unit, by);
+            let moment = last.moment(run, self.unit, by);
             self.cells.worst(by, self.worst[by as usize].put(key)).write(&moment);
         }
     }
 
     /// The thread goes to sleep.
     #[inline]
-    pub fn sleeps(&mut self, world: &RunState) {
+    pub fn sleeps(&mut self, run: &RunState) {
         if let Some(host) = self.host.take() {
-            let executed = &world.cores[world.tasks[self.unit.0].core].executed;
-            let since = world.scale.nanos(ticks().wrapping_sub(host.ended)) as i64;
+            let executed = &run.cores[run.tasks[self.unit.0].core].executed;
+            let since = run.scale.nanos(ticks().wrapping_sub(host.ended)) as i64;
             let others = executed.load(Relaxed) - host.executed;
             self.host_before = Some(host.before + since - others);
         }
@@ -300,9 +300,9 @@ impl Measure {
     /// Counts `releases` releases, from this one on, that found the activation before them still running; the first was seen
     /// `late` after its time.
     #[cold]
-    pub fn overran(&self, world: &RunState, release: Instant, period: Nanos, releases: u64, late: i64) {
+    pub fn overran(&self, run: &RunState, release: Instant, period: Nanos, releases: u64, late: i64) {
         if let Some(last) = &self.last {
-            let predecessor = last.moment(world, self.unit, WorstBy::Response);
+            let predecessor = last.moment(run, self.unit, WorstBy::Response);
             self.cells.overran(&OverrunActivation { predecessor, period, release, releases, late });
         }
     }
@@ -328,9 +328,9 @@ fn counted() -> Counted {
 impl Last {
     /// The activation with the other partitions that ran: until its end, or only until its wake-up.
     #[cold]
-    fn moment(&self, world: &RunState, unit: UnitId, by: WorstBy) -> NotableActivation {
+    fn moment(&self, run: &RunState, unit: UnitId, by: WorstBy) -> NotableActivation {
         let until = if by == WorstBy::Wakeup { self.ended.woken } else { self.ended.end };
-        let (others, more_others) = self.others(world, unit, until);
+        let (others, more_others) = self.others(run, unit, until);
         NotableActivation {
             time: self.ended.time,
             release: self.ended.release,
@@ -346,14 +346,14 @@ impl Last {
     }
 
     /// The other clocks of the core that were at work between the release and `until`. Of each its last activation counts.
-    fn others(&self, world: &RunState, unit: UnitId, until: i64) -> ([Option<Other>; OTHERS], u32) {
+    fn others(&self, run: &RunState, unit: UnitId, until: i64) -> ([Option<Other>; OTHERS], u32) {
         let EndedActivation { release, woken, start, gate_waits, .. } = self.ended;
         // From then on this one had the core.
         let gone_on = if gate_waits > 0 { start } else { woken };
         let (mut others, mut more) = ([None; OTHERS], 0);
-        let core = &world.cores[world.tasks[unit.0].core];
+        let core = &run.cores[run.tasks[unit.0].core];
         for other in core.tasks.iter().filter(|other| **other != unit).take(LOOKED_AT) {
-            let cells = world.board.task(*other);
+            let cells = run.board.task(*other);
             let at = |word| cells.get(word) as i64;
             let (started, finished) = (at(TaskWord::StartedAt), at(TaskWord::FinishedAt));
             let under_way = cells.get(TaskWord::Active) == 1;

@@ -43,12 +43,12 @@ struct Port {
 impl Port {
     /// The ports at a batch; `elements` are those of a connection on this side.
     fn all(
-        world: &RunState,
+        run: &RunState,
         planned: &vecud_plan::BatchPlan,
         values: &Batch,
         elements: impl Fn(&vecud_plan::ConnectionPlan) -> (&[Range<usize>], Conversion),
     ) -> Ports {
-        let bundles = &world.bundles;
+        let bundles = &run.bundles;
         let mut ports: Vec<Port> = Vec::new();
         for (item, variable) in planned.items.iter().enumerate() {
             let first = values.elements(item).start;
@@ -62,7 +62,7 @@ impl Port {
                 });
                 let port = &mut ports[number];
                 port.items.extend((!port.items.contains(&item)).then_some(item));
-                let (runs, conversion) = elements(&world.plan.connections[connection.0]);
+                let (runs, conversion) = elements(&run.plan.connections[connection.0]);
                 let conversion = Some(conversion).filter(|conversion| *conversion != Conversion::NONE);
                 for run in runs {
                     let elements = first + run.start..first + run.end;
@@ -207,8 +207,8 @@ pub struct Incoming(Ports);
 
 impl Incoming {
     /// The signal bundles that end at this batch.
-    fn new(world: &RunState, planned: &vecud_plan::BatchPlan, values: &Batch) -> Incoming {
-        Incoming(Port::all(world, planned, values, |connection| (&connection.to_elements, Conversion::NONE)))
+    fn new(run: &RunState, planned: &vecud_plan::BatchPlan, values: &Batch) -> Incoming {
+        Incoming(Port::all(run, planned, values, |connection| (&connection.to_elements, Conversion::NONE)))
     }
 
     /// Asks for the memory that [`Incoming::fetch`] will read.
@@ -234,8 +234,8 @@ pub struct Outgoing(Ports);
 
 impl Outgoing {
     /// The signal bundles that begin at this batch.
-    fn new(world: &RunState, planned: &vecud_plan::BatchPlan, values: &Batch) -> Outgoing {
-        Outgoing(Port::all(world, planned, values, |connection| (&connection.from_elements, connection.conversion)))
+    fn new(run: &RunState, planned: &vecud_plan::BatchPlan, values: &Batch) -> Outgoing {
+        Outgoing(Port::all(run, planned, values, |connection| (&connection.from_elements, connection.conversion)))
     }
 
     /// Asks for the memory that [`Outgoing::publish`] will write.
@@ -254,24 +254,24 @@ impl Outgoing {
 /// The bundles that end at a batch, and its other inputs. The batch has the initial values of bundles from Initialization Mode or
 /// from a saved state.
 pub fn incoming(
-    world: &RunState,
+    run: &RunState,
     planned: &vecud_plan::BatchPlan,
     inputs: Vec<Input>,
     values: &mut Batch,
 ) -> (Incoming, Vec<Input>) {
     let (mut initial, single): (Vec<Input>, Vec<Input>) =
-        inputs.into_iter().partition(|input| world.bundles.has(input.connection()));
-    initial.iter_mut().for_each(|input| input.fetch_initial(&world.cells, values));
-    (Incoming::new(world, planned, values), single)
+        inputs.into_iter().partition(|input| run.bundles.has(input.connection()));
+    initial.iter_mut().for_each(|input| input.fetch_initial(&run.cells, values));
+    (Incoming::new(run, planned, values), single)
 }
 
 /// The bundles that begin at a batch, and its other outputs.
 pub fn outgoing(
-    world: &RunState,
+    run: &RunState,
     planned: &vecud_plan::BatchPlan,
     values: &Batch,
     outputs: Vec<Output>,
 ) -> (Outgoing, Vec<Output>) {
-    let single = outputs.into_iter().filter_map(|output| output.without_bundles(world)).collect();
-    (Outgoing::new(world, planned, values), single)
+    let single = outputs.into_iter().filter_map(|output| output.without_bundles(run)).collect();
+    (Outgoing::new(run, planned, values), single)
 }

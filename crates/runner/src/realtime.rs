@@ -45,7 +45,7 @@ const HEAP: usize = 256 * 1024;
 /// A partition thread's ingredients.
 pub struct PartitionThread {
     /// The state that all threads share.
-    pub world: &'static RunState,
+    pub run: &'static RunState,
     /// The task of the thread.
     pub unit: UnitId,
     /// The FMU code and the buffers of the task.
@@ -73,12 +73,12 @@ impl PartitionThread {
     ///
     /// `stack`: the prefaulted part of the thread's stack.
     pub fn run(mut self, mut timeline: Timeline, stack: Range<usize>) -> (Activation, Timeline) {
-        let (world, unit) = (self.world, self.unit);
-        let plan = &world.plan.units[unit.0];
-        let fifo = world.scheduling == Scheduling::Fifo;
-        let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get())).sharing(world.tasks[unit.0].shared);
-        for member in world.plan.task_of(unit).units() {
-            world.board.task(*member).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
+        let (run, unit) = (self.run, self.unit);
+        let plan = &run.plan.units[unit.0];
+        let fifo = run.scheduling == Scheduling::Fifo;
+        let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get())).sharing(run.tasks[unit.0].shared);
+        for member in run.plan.task_of(unit).units() {
+            run.board.task(*member).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
         }
         vecud_linux::crash::label_thread(unit.0 as u64 + 1);
         let set_up = self.set_up().map(|unrefined| SetUp { unit, demotion: member.demotion(), stack, unrefined });
@@ -87,46 +87,46 @@ impl PartitionThread {
         if !failed {
             // For ever: FMU code may call back as long as this thread lives, and the process ends with the run.
             let host: &'static PartitionHost =
-                Box::leak(Box::new(PartitionHost::new(world, plan.fmu, member, Dispatch::Threads)));
-            host.join(other_hosts(world, unit));
+                Box::leak(Box::new(PartitionHost::new(run, plan.fmu, member, Dispatch::Threads)));
+            host.join(other_hosts(run, unit));
             set_thread_host(Some(host));
             self.serve(host, &mut timeline);
             let refused = host.member().counts().raise_refused;
-            world.board.task(unit).word(TaskWord::RaiseRefused).store(refused, Relaxed);
-            self.activation.finish(world, host);
+            run.board.task(unit).word(TaskWord::RaiseRefused).store(refused, Relaxed);
+            self.activation.finish(run, host);
             self.measure.iter().for_each(Measure::end);
             set_thread_host(None);
         }
-        world.left(unit);
-        world.instances[plan.fmu.0].turns.retire(unit.0);
-        world.wait_to_leave(unit);
+        run.left(unit);
+        run.instances[plan.fmu.0].turns.retire(unit.0);
+        run.wait_to_leave(unit);
         (self.activation, timeline)
     }
 
     /// All but the priority, which the supervisor gives.
     fn set_up(&self) -> Result<Option<SysError>, String> {
-        let plan = &self.world.plan.units[self.unit.0];
+        let plan = &self.run.plan.units[self.unit.0];
         let place = |error: SysError| format!("thread {}: {error}", plan.thread);
         thread::block_signals().map_err(place)?;
-        wake::prepare_to_sleep(self.world.clock).map_err(place)?;
+        wake::prepare_to_sleep(self.run.clock).map_err(place)?;
         let unrefined = thread::minimize_timer_slack().err();
         memory::prefault_arena(HEAP);
-        if self.world.pinned {
+        if self.run.pinned {
             affinity::pin_to(plan.cpu).map_err(place)?;
         }
         Ok(unrefined)
     }
 
     fn serve(&mut self, host: &'static PartitionHost, timeline: &mut Timeline) {
-        let context = TaskContext::of(self.world, self.unit);
-        let TaskContext { world, unit, state, cooperative, .. } = context;
+        let context = TaskContext::of(self.run, self.unit);
+        let TaskContext { run, unit, state, cooperative, .. } = context;
         let turns = &context.instance.turns;
         let mut jitter = JitterState::new(timeline);
-        let mut ticks = TickFeed::of(world, unit);
+        let mut ticks = TickFeed::of(run, unit);
         self.wait_for_start();
-        self.measure = Measure::of(world, unit);
+        self.measure = Measure::of(run, unit);
         let (mut next_release, mut more_mail) = (None::<NextRelease>, true);
-        let mut now = world.now();
+        let mut now = run.now();
         loop {
             let seen = state.wake.value();
             if cooperative {
@@ -134,21 +134,21 @@ impl PartitionThread {
             }
             // Before the mail is taken, so that `RunState::complete` does not miss it in between. The bit is cleared first: mail
             // that sets it again is seen by the next look.
-            if world.noticed(unit) || more_mail {
+            if run.noticed(unit) || more_mail {
                 state.next.store(i64::MIN, SeqCst);
-                take_mail(world, unit, timeline);
+                take_mail(run, unit, timeline);
                 // The timeline may have had no room for all of the mail.
                 more_mail = state.has_mail();
                 next_release = None;
             }
             let fed = ticks.as_mut().map_or(Fed::Nothing, |ticks| ticks.take(timeline, now));
-            let leave = world.ending() == Ending::Discard || context.instance.failed.load(SeqCst);
+            let leave = run.ending() == Ending::Discard || context.instance.failed.load(SeqCst);
             // For the saved state, or to be thrown away if there is none, once all threads have left.
-            if leave && world.saves {
+            if leave && run.saves {
                 return;
             }
             if leave {
-                let until = world.until(Nanos(world.now()));
+                let until = run.until(Nanos(run.now()));
                 // An instance that has failed has no further releases.
                 if !context.instance.failed.load(SeqCst) {
                     overruns::of_those_that_never_begin(&context, timeline, until, self.measure.as_ref());
@@ -172,15 +172,15 @@ impl PartitionThread {
                         Some(look)
                     }
                 };
-                if world.ending() == Ending::Finished {
+                if run.ending() == Ending::Finished {
                     return;
                 }
                 if cooperative {
                     turns.announce(unit.0, None);
                 }
-                self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
+                self.measure.iter_mut().for_each(|measure| measure.sleeps(run));
                 state.wake.wait_until(seen, look);
-                now = world.now();
+                now = run.now();
                 self.prefetch(&context, host);
                 continue;
             };
@@ -192,7 +192,7 @@ impl PartitionThread {
             let awake = if now >= next.release {
                 Awake::now(&context, seen)
             } else {
-                self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
+                self.measure.iter_mut().for_each(|measure| measure.sleeps(run));
                 let (wakening, awake) = self.sleep(&context, host, seen, next);
                 now = awake.at;
                 if wakening == Wakening::Woken {
@@ -206,7 +206,7 @@ impl PartitionThread {
             if next.is_held(&context) {
                 self.wait_to_go_on(&context, seen, next);
                 next_release = None;
-                now = world.now();
+                now = run.now();
                 continue;
             }
             let (taken, foreseen);
@@ -240,7 +240,7 @@ impl PartitionThread {
                 timeline.beside(point);
                 next_release = None;
             }
-            if context.tunable && take_change(world, unit, timeline) {
+            if context.tunable && take_change(run, unit, timeline) {
                 next_release = None;
             }
             if next_release.is_none() {
@@ -250,7 +250,7 @@ impl PartitionThread {
                 overruns::overruns(&context, timeline, now, jitter.period.nanos, self.measure.as_ref());
                 // A skipped release may have brought a new interval into force.
                 if context.tunable {
-                    world.tell_grid(unit, timeline.grid());
+                    run.tell_grid(unit, timeline.grid());
                 }
                 next_release = None;
             }
@@ -260,10 +260,10 @@ impl PartitionThread {
     /// Sleeps until the common start instant is known; the first release is on or after it.
     #[inline(never)] // once
     fn wait_for_start(&self) {
-        let state = &self.world.tasks[self.unit.0];
+        let state = &self.run.tasks[self.unit.0];
         loop {
             let seen = state.wake.value();
-            if self.world.start().0 != 0 || self.world.ending() != Ending::No {
+            if self.run.start().0 != 0 || self.run.ending() != Ending::No {
                 return;
             }
             state.wake.wait_until(seen, None);
@@ -291,8 +291,8 @@ impl PartitionThread {
             context.instance.turns.announce(context.unit.0, None);
         }
         // Where the run goes on already, the release is only to be found anew.
-        if next.nanos > context.world.held_at() {
-            self.measure.iter_mut().for_each(|measure| measure.sleeps(context.world));
+        if next.nanos > context.run.held_at() {
+            self.measure.iter_mut().for_each(|measure| measure.sleeps(context.run));
             context.state.wake.wait_until(seen, None);
         }
     }
@@ -315,23 +315,23 @@ impl PartitionThread {
         awake: Awake,
         jitter: &mut JitterState,
     ) -> Option<i64> {
-        let TaskContext { world, unit, instance, cells, core, cooperative, .. } = *context;
+        let TaskContext { run, unit, instance, cells, core, cooperative, .. } = *context;
         let release = match due.dispatched {
             None => next.release,
             // An event from outside is due when it arrives; a deadline, or a tick with a delay, at its time. Dispatches from
             // before a resumed run are late from its start on, and those from before a pause from its end on.
-            Some(at) if due.retimed || context.from_outside => at.0.max(world.since().0),
+            Some(at) if due.retimed || context.from_outside => at.0.max(run.since().0),
             Some(at) => at.0.max(next.release),
         };
         let mut gate_waits = if cooperative {
-            instance.turns.take(unit.0, release, || world.now());
+            instance.turns.take(unit.0, release, || run.now());
             0
         } else {
             // Tasks of the same level cannot begin once this one has entered.
             if !context.state.ahead.is_empty() {
-                world.let_others_begin(unit);
+                run.let_others_begin(unit);
             }
-            instance.lock.enter(host.member(), || world.let_others_begin(unit))
+            instance.lock.enter(host.member(), || run.let_others_begin(unit))
         };
         context.prefetch_notes();
         let mut woken = awake.at;
@@ -346,26 +346,26 @@ impl PartitionThread {
         let turn = context.serial.map(|serial| {
             serial.take(|| {
                 gate_waits += 1;
-                world.help(unit);
+                run.help(unit);
             })
         });
         let rig = context.of_wakeup(release, woken);
         // The instance may have failed, or the run been stopped, while this one waited. It is taken off the timeline whatever
         // happens, so it still runs if the state is saved.
-        let stopped = instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves);
-        if stopped || !self.activation.stimulate(world, due) {
+        let stopped = instance.failed.load(SeqCst) || (run.ending() == Ending::Discard && !run.saves);
+        if stopped || !self.activation.stimulate(run, due) {
             leave(context, host, turn);
             return Some(has_waited_in_vain(context, release, woken));
         }
         host.begin(context.telemetry, due);
         let mut watch = Stopwatch::new(host, &core.executed);
-        let start = world.now();
+        let start = run.now();
         cells.word(TaskWord::StartedAt).store(start as u64, Relaxed);
         if context.cpu.is_some_and(|cpu| current_cpu() != cpu) {
             cells.count(TaskWord::WrongCore, 1);
         }
-        let result = self.activation.run(world, host, due, due.time.seconds(), &mut watch);
-        let end = world.now();
+        let result = self.activation.run(run, host, due, due.time.seconds(), &mut watch);
+        let end = run.now();
         cells.word(TaskWord::FinishedAt).store(end as u64, Relaxed);
         // Still in the name of this activation, and before anybody else may enter. FMU code can leak a lock when it is read
         // too.
@@ -374,7 +374,7 @@ impl PartitionThread {
             failed(host, &self.activation, error);
         }
         host.end();
-        let within = watch.within(world, end - start);
+        let within = watch.within(run, end - start);
         let execution = within.execution;
         core.executed.fetch_add(execution, Relaxed);
         core.occupancy.note(awake.since, end, context.plan.fifo.get());
@@ -392,14 +392,14 @@ impl PartitionThread {
         let (jitter, (preempted, blocked, set_get)) = (jitter.jitter(context, release, start), within.parts());
         let ended = EndedActivation { time: due.time, release, woken, rig, start, end, within, gate_waits };
         let machine = ended.machine();
-        let host_before = self.measure.as_mut().and_then(|measure| measure.note(world, host, ended));
+        let host_before = self.measure.as_mut().and_then(|measure| measure.note(run, host, ended));
         let (time, flow, retimed) = (next.nanos, due.dispatched.map_or(0, |at| at.0 as u64), due.retimed);
         context.note(
             &Note::Activated { time, release, woken, start, end, execution, flow, retimed },
             &Note::Spent { jitter, preempted, blocked, set_get, host: host_before, machine },
         );
         cells.count(TaskWord::Activations, 1);
-        if result.is_ok() && !self.activation.sample(world, host, end as u64, due) {
+        if result.is_ok() && !self.activation.sample(run, host, end as u64, due) {
             cells.count(TaskWord::SamplesDropped, 1);
         }
         Some(end)
@@ -407,13 +407,13 @@ impl PartitionThread {
 }
 
 /// Serve the FMUs of the other members on the thread of a group.
-fn other_hosts(world: &'static RunState, unit: UnitId) -> Vec<&'static PartitionHost> {
+fn other_hosts(run: &'static RunState, unit: UnitId) -> Vec<&'static PartitionHost> {
     let host = |other: &UnitId| {
-        let fmu = world.plan.units[other.0].fmu;
-        let host = PartitionHost::new(world, fmu, LockMember::outside(), Dispatch::Threads);
+        let fmu = run.plan.units[other.0].fmu;
+        let host = PartitionHost::new(run, fmu, LockMember::outside(), Dispatch::Threads);
         &*Box::leak(Box::new(host))
     };
-    world.plan.task_of(unit).others().iter().map(host).collect()
+    run.plan.task_of(unit).others().iter().map(host).collect()
 }
 
 /// Takes the next activation off the timeline.
@@ -421,7 +421,7 @@ fn other_hosts(world: &'static RunState, unit: UnitId) -> Vec<&'static Partition
 fn take_next(context: &TaskContext, timeline: &mut Timeline) -> Due {
     let due = timeline.take().expect("there is a next one");
     if context.tunable {
-        context.world.tell_grid(context.unit, timeline.grid());
+        context.run.tell_grid(context.unit, timeline.grid());
     }
     context.state.ticks.waiting(timeline.waiting());
     due
@@ -442,7 +442,7 @@ fn leave(context: &TaskContext, host: &PartitionHost, turn: Option<HeldTurn>) {
 #[cold]
 fn has_waited_in_vain(context: &TaskContext, release: i64, woken: i64) -> i64 {
     if !context.instance.failed.load(SeqCst) {
-        let until = context.world.wall(context.world.until(Nanos(context.world.now()))).0;
+        let until = context.run.wall(context.run.until(Nanos(context.run.now()))).0;
         context.cells.histogram(Metric::Wakeup).count((woken.min(until) - release).max(0));
         context.cells.histogram(Metric::Start).count((until - release).max(0));
     }
@@ -453,7 +453,7 @@ fn has_waited_in_vain(context: &TaskContext, release: i64, woken: i64) -> i64 {
 #[cold]
 fn discarded(context: &TaskContext) -> i64 {
     context.cells.count_shared(TaskWord::Discarded, 1);
-    context.world.now()
+    context.run.now()
 }
 
 #[cold]
@@ -467,14 +467,14 @@ fn failed(host: &PartitionHost, activation: &Activation, error: &ActivationError
 fn outlasts(context: &TaskContext, due: &Due, execution: i64) {
     let (task, reference) = (Some(context.unit), context.plan.clock());
     let seen = Occurrence { task, reference, time: Some(due.time), value: execution as u64 };
-    context.world.board.fmu(context.plan.fmu).findings().note(FindingKind::OutlastsPeriod, seen);
+    context.run.board.fmu(context.plan.fmu).findings().note(FindingKind::OutlastsPeriod, seen);
 }
 
 /// Notes that an activation got another time, since its tick came too late for its own.
 #[cold]
 fn retimed(context: &TaskContext, due: &Due) {
     context.cells.count(TaskWord::Retimed, 1);
-    context.world.board.note_break(context.unit, Break::Retimed, due.time);
+    context.run.board.note_break(context.unit, Break::Retimed, due.time);
 }
 
 /// Discards the due activations, and those that come meanwhile.
@@ -485,7 +485,7 @@ fn discard(context: &TaskContext, timeline: &mut Timeline, ticks: Option<&TickFe
         let discarded = timeline.discard(due);
         context.cells.count_shared(TaskWord::Discarded, discarded);
         if context.state.has_mail() {
-            take_mail(context.world, context.unit, timeline);
+            take_mail(context.run, context.unit, timeline);
         } else if discarded == 0 {
             return;
         }
@@ -494,29 +494,29 @@ fn discard(context: &TaskContext, timeline: &mut Timeline, ticks: Option<&TickFe
 }
 
 /// Takes over a new interval of a tunable clock. Returns whether there was one.
-fn take_change(world: &RunState, unit: UnitId, timeline: &mut Timeline) -> bool {
-    let Some((interval, from)) = world.tasks[unit.0].take_change() else { return false };
+fn take_change(run: &RunState, unit: UnitId, timeline: &mut Timeline) -> bool {
+    let Some((interval, from)) = run.tasks[unit.0].take_change() else { return false };
     timeline.retune(interval, from);
-    world.tell_grid(unit, timeline.grid());
+    run.tell_grid(unit, timeline.grid());
     true
 }
 
 /// Moves ticks, a new deadline and a new interval from other threads to the timeline.
-pub fn take_mail(world: &RunState, unit: UnitId, timeline: &mut Timeline) {
-    let state = &world.tasks[unit.0];
+pub fn take_mail(run: &RunState, unit: UnitId, timeline: &mut Timeline) {
+    let state = &run.tasks[unit.0];
     let dispatch = |tick: TickStamp| {
         let TickStamp { dispatched: wall, root, .. } = tick;
-        schedule::DispatchStamp { wall, time: world.simulation(wall), root }
+        schedule::DispatchStamp { wall, time: run.simulation(wall), root }
     };
-    take_change(world, unit, timeline);
+    take_change(run, unit, timeline);
     if let Some(deadline) = state.take_deadline() {
         let tick = deadline.tick;
-        world.count_armed(unit, tick, timeline.arm(tick.time, deadline.since, dispatch(tick)));
+        run.count_armed(unit, tick, timeline.arm(tick.time, deadline.since, dispatch(tick)));
     }
     while timeline.waiting() < QUEUE
         && let Some(stamp) = state.ticks.pop()
     {
-        world.count(unit, stamp, timeline.tick(stamp.time, dispatch(stamp)));
+        run.count(unit, stamp, timeline.tick(stamp.time, dispatch(stamp)));
         state.ticks.waiting(timeline.waiting());
     }
 }

@@ -28,29 +28,29 @@ pub struct Requests {
 
 impl Requests {
     /// The requests for clocks of the plan; `None`: there is none that ticks on request.
-    pub fn of(world: &RunState) -> Option<Requests> {
-        let ring = world.board.requests()?;
-        Some(Requests { ring, last: world.plan.requests.iter().map(|_| Nanos(i64::MIN)).collect() })
+    pub fn of(run: &RunState) -> Option<Requests> {
+        let ring = run.board.requests()?;
+        Some(Requests { ring, last: run.plan.requests.iter().map(|_| Nanos(i64::MIN)).collect() })
     }
 
     /// Hands waiting requests on, in real time. Holds of the run are the caller's, so none begins or ends meanwhile.
-    pub fn hand_on(&mut self, world: &RunState) {
-        let held_at = Nanos(world.held_at());
+    pub fn hand_on(&mut self, run: &RunState) {
+        let held_at = Nanos(run.held_at());
         let taken = if held_at.0 == i64::MAX { CommandOutcome::Applied } else { CommandOutcome::Held };
         while let Some(record) = self.ring.next() {
             let number = record.word(0) as usize;
-            let now = Nanos(world.now());
+            let now = Nanos(run.now());
             let found = match taken {
                 // Releases at that time itself come before.
                 CommandOutcome::Held => held_at.plus(Nanos(1)),
-                _ => world.simulation(now).max(world.begin).nanos(),
+                _ => run.simulation(now).max(run.begin).nanos(),
             };
             let time = self.last.get(number).map_or(found, |last| found.max(last.plus(Nanos(1))));
             let stamp = TickStamp { time: Instant::from_nanos(time), dispatched: now, root: None };
-            let verdict = self.tick(world, number, stamp, taken, |unit| {
-                let queued = world.tick(unit, stamp);
+            let verdict = self.tick(run, number, stamp, taken, |unit| {
+                let queued = run.tick(unit, stamp);
                 if queued {
-                    world.tasks[unit.0].wake.wake_marked();
+                    run.tasks[unit.0].wake.wake_marked();
                 }
                 queued
             });
@@ -60,13 +60,13 @@ impl Requests {
 
     /// Hands waiting requests on, in virtual time, where `agenda` has the next instant; they wait until there is one. `taken`:
     /// the reply to a tick that is taken.
-    pub fn hand_to(&mut self, world: &RunState, agenda: &mut Agenda, taken: CommandOutcome) {
+    pub fn hand_to(&mut self, run: &RunState, agenda: &mut Agenda, taken: CommandOutcome) {
         while let Some(record) = self.ring.next() {
             let Some(time) = agenda.peek() else { return };
-            let stamp = TickStamp { time, dispatched: world.wall(time), root: None };
-            let verdict = self.tick(world, record.word(0) as usize, stamp, taken, |task| {
-                let outcome = agenda.tick(world.task_of[task.0], time, None);
-                world.count(task, stamp, outcome);
+            let stamp = TickStamp { time, dispatched: run.wall(time), root: None };
+            let verdict = self.tick(run, record.word(0) as usize, stamp, taken, |task| {
+                let outcome = agenda.tick(run.task_of[task.0], time, None);
+                run.count(task, stamp, outcome);
                 // A clock ticks once for two requests at one time.
                 matches!(outcome, Tick::Queued | Tick::Coalesced)
             });
@@ -78,33 +78,33 @@ impl Requests {
     /// by `taken`.
     fn tick(
         &mut self,
-        world: &RunState,
+        run: &RunState,
         number: usize,
         stamp: TickStamp,
         taken: CommandOutcome,
         queue: impl FnOnce(UnitId) -> bool,
     ) -> CommandOutcome {
         // FMU code can write anywhere, also here.
-        let Some(RequestedClock { task: unit, clock, .. }) = world.plan.requests.get(number) else {
+        let Some(RequestedClock { task: unit, clock, .. }) = run.plan.requests.get(number) else {
             return CommandOutcome::Refused;
         };
-        if world.plan.stop.is_some_and(|stop| stamp.time >= stop) {
+        if run.plan.stop.is_some_and(|stop| stamp.time >= stop) {
             match clock {
-                None => world.board.task(*unit).count_shared(TaskWord::Discarded, 1),
-                Some(_) => world.discard_ticks(*unit, 1),
+                None => run.board.task(*unit).count_shared(TaskWord::Discarded, 1),
+                Some(_) => run.discard_ticks(*unit, 1),
             }
             return CommandOutcome::Refused;
         }
         let is_taken = match clock {
             None => queue(*unit),
             // The next communication point looks for it.
-            Some(clock) => world.tick_between_steps(*clock, stamp),
+            Some(clock) => run.tick_between_steps(*clock, stamp),
         };
         if is_taken {
             self.last[number] = stamp.time.nanos();
             return taken;
         }
-        match world.instances[world.plan.units[unit.0].fmu.0].failed.load(SeqCst) {
+        match run.instances[run.plan.units[unit.0].fmu.0].failed.load(SeqCst) {
             true => CommandOutcome::Refused,
             false => CommandOutcome::Full,
         }

@@ -49,19 +49,19 @@ impl Resizable {
     /// Follows changes of sizes; `resize` gives a batch another number of elements. Called inside the gate, where sizes do not
     /// change. Allocates nothing.
     #[inline]
-    pub fn follow(&mut self, world: &RunState, fmu: FmuId, resize: impl FnMut(usize, usize)) {
-        let resized = world.instances[fmu.0].resized.load(Relaxed);
+    pub fn follow(&mut self, run: &RunState, fmu: FmuId, resize: impl FnMut(usize, usize)) {
+        let resized = run.instances[fmu.0].resized.load(Relaxed);
         if resized != self.seen {
             self.seen = resized;
-            self.change(world, fmu, resize);
+            self.change(run, fmu, resize);
         }
     }
 
     #[cold]
-    fn change(&mut self, world: &RunState, fmu: FmuId, mut resize: impl FnMut(usize, usize)) {
-        let sizes = &world.plan.fmus[fmu.0].sizes;
+    fn change(&mut self, run: &RunState, fmu: FmuId, mut resize: impl FnMut(usize, usize)) {
+        let sizes = &run.plan.fmus[fmu.0].sizes;
         for array in &mut self.arrays {
-            let now = |size: usize| world.instances[fmu.0].sizes[size].load(Relaxed);
+            let now = |size: usize| run.instances[fmu.0].sizes[size].load(Relaxed);
             resize(array.batch, control::elements(&array.lengths, now));
             for (element, place) in array.places.iter_mut().enumerate() {
                 *place =

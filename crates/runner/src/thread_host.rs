@@ -67,7 +67,7 @@ struct Outside {
 
 /// Serves the FMU code that runs on one thread for one instance.
 pub struct PartitionHost {
-    world: &'static RunState,
+    run: &'static RunState,
     fmu: FmuId,
     /// The telemetry of the activation under way; `None` outside of activations.
     telemetry: Cell<Option<&'static TaskTelemetry>>,
@@ -107,19 +107,19 @@ pub struct PartitionHost {
 
 impl PartitionHost {
     /// The host of `fmu` on the calling thread, which takes part in its preemption lock as `member`.
-    pub fn new(world: &'static RunState, fmu: FmuId, member: LockMember, dispatch: Dispatch) -> PartitionHost {
-        let clocks = Clocks::new(world, fmu);
-        let board = world.board;
-        let midst = IntermediateWork::new(world, fmu);
+    pub fn new(run: &'static RunState, fmu: FmuId, member: LockMember, dispatch: Dispatch) -> PartitionHost {
+        let clocks = Clocks::new(run, fmu);
+        let board = run.board;
+        let midst = IntermediateWork::new(run, fmu);
         let (hold, word, tag) = (board.fmu(fmu).hold(), board.global(Global::OutsideCall), OutsideCall::tag(fmu));
-        let shown = CallProbe { word, tag, calls: board.outside_calls(&world.plan, fmu) };
+        let shown = CallProbe { word, tag, calls: board.outside_calls(&run.plan, fmu) };
         PartitionHost {
-            world,
+            run,
             fmu,
             ticks: clocks.are_there(),
             telemetry: Cell::new(None),
             timed_by: Cell::new(None),
-            time: Cell::new(world.plan.start),
+            time: Cell::new(run.plan.start),
             due: Cell::new(None),
             member,
             held_by_fmu: Cell::new(0),
@@ -128,12 +128,12 @@ impl PartitionHost {
             dispatch,
             last_hold: Cell::new(RECORDED),
             longest_own: Cell::new(0),
-            lock: &world.instances[fmu.0].lock,
-            to_wake: world.plan.units.chunks(64).map(|_| Cell::new(0)).collect(),
+            lock: &run.instances[fmu.0].lock,
+            to_wake: run.plan.units.chunks(64).map(|_| Cell::new(0)).collect(),
             clocks: RefCell::new(clocks),
-            on_ticks: RefCell::new(OnTicks::new(world, fmu)),
+            on_ticks: RefCell::new(OnTicks::new(run, fmu)),
             has_midst: midst.is_some(),
-            wishes: [world.ending_word(), board.global(Global::StopRequest)],
+            wishes: [run.ending_word(), board.global(Global::StopRequest)],
             midst: RefCell::new(midst),
             section: Cell::default(),
             waits: Waits::default(),
@@ -184,8 +184,8 @@ impl PartitionHost {
     #[inline(never)] // most FMUs have none
     fn may_tick(&self, unit: UnitId, due: &Due) {
         self.due.set(Some(*due));
-        self.world.tasks[unit.0].root.store(due.root.unwrap_or(unit).0 as u64 + 1, Relaxed);
-        self.world.tasks[unit.0].forget_ticked();
+        self.run.tasks[unit.0].root.store(due.root.unwrap_or(unit).0 as u64 + 1, Relaxed);
+        self.run.tasks[unit.0].forget_ticked();
         self.on_ticks.borrow_mut().forget();
     }
 
@@ -265,7 +265,7 @@ impl PartitionHost {
         if ticks > self.longest_own.get() && matches!(self.dispatch, Dispatch::Threads) {
             self.longest_own.set(ticks);
             if let Some(telemetry) = self.telemetry.get() {
-                let nanos = self.world.scale.nanos(ticks);
+                let nanos = self.run.scale.nanos(ticks);
                 telemetry.cells.word(TaskWord::LongestOwnLock).store(nanos, Relaxed);
             }
         }
@@ -307,21 +307,21 @@ impl PartitionHost {
             let failed = as_noted(failure);
             // Before the run, the clock that was asked for something.
             let asked = || {
-                let mut tasks = self.world.plan.units.iter();
+                let mut tasks = self.run.plan.units.iter();
                 tasks
                     .position(|task| task.fmu == self.fmu && failure.clock.is_some() && task.clock() == failure.clock)
                     .map(UnitId)
             };
             let task = self.unit().or_else(asked);
             let time = self.evaluated_at(failure).unwrap_or_else(|| self.time());
-            self.world.board.fmu(self.fmu).fail(failed, task, time, None);
+            self.run.board.fmu(self.fmu).fail(failed, task, time, None);
         }
-        self.world.instance_failed(self.fmu);
+        self.run.instance_failed(self.fmu);
     }
 
     /// Where an FMU that is integrated was asked, which may be anywhere in a step.
     fn evaluated_at(&self, failure: &Failure) -> Option<Instant> {
-        let plan = &self.world.plan.fmus[self.fmu.0];
+        let plan = &self.run.plan.fmus[self.fmu.0];
         plan.model_exchange().and(failure.time).and_then(|time| plan.time_unit.instant(time))
     }
 
@@ -329,30 +329,30 @@ impl PartitionHost {
     /// clock can have, or a derivative that is not finite.
     pub fn fail_reading(&self, function: Function, unit: UnitId, time: Instant, reading: Unusable) -> ActivationError {
         let failed = FailedCall { status: Status::Error as u64, function: function as u64, answer: None };
-        self.world.board.fmu(self.fmu).fail(failed, Some(unit), time, Some(reading));
-        self.world.instance_failed(self.fmu);
+        self.run.board.fmu(self.fmu).fail(failed, Some(unit), time, Some(reading));
+        self.run.instance_failed(self.fmu);
         ActivationError::Reading
     }
 
     /// Whether the instance has failed.
     pub fn has_failed(&self) -> bool {
-        self.world.instances[self.fmu.0].failed.load(SeqCst)
+        self.run.instances[self.fmu.0].failed.load(SeqCst)
     }
 
     fn count(&self, task_word: TaskWord, fmu_word: FmuWord) {
         match self.unit() {
-            Some(unit) => self.world.board.task(unit).count(task_word, 1),
-            None => self.world.board.fmu(self.fmu).count(fmu_word, 1),
+            Some(unit) => self.run.board.task(unit).count(task_word, 1),
+            None => self.run.board.fmu(self.fmu).count(fmu_word, 1),
         }
     }
 
     fn record_wait(&self, ticks: u64) {
-        let board = self.world.board;
+        let board = self.run.board;
         let recorder = match self.unit() {
             Some(unit) => board.task(unit).histogram(Metric::LockWait),
             None => board.fmu(self.fmu).wait(),
         };
-        recorder.record(self.world.scale.nanos(ticks) as i64);
+        recorder.record(self.run.scale.nanos(ticks) as i64);
     }
 
     /// Records the hold time before this one, and keeps this one: the counters of a value that was just measured would have to be
@@ -361,7 +361,7 @@ impl PartitionHost {
     fn record_hold(&self, ticks: u64) {
         let last = self.last_hold.replace(ticks);
         if last != RECORDED {
-            self.hold().record(self.world.scale.nanos(last) as i64);
+            self.hold().record(self.run.scale.nanos(last) as i64);
         }
     }
 
@@ -388,7 +388,7 @@ impl PartitionHost {
             while bits != 0 {
                 let task = index * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                self.world.tasks[task].wake.wake_marked();
+                self.run.tasks[task].wake.wake_marked();
             }
         }
     }
@@ -419,7 +419,7 @@ impl ThreadHost for PartitionHost {
     }
 
     fn in_step(&self) -> InStep {
-        let is_over = self.world.ending() == Ending::Discard || self.wishes[1].load(Relaxed) != 0;
+        let is_over = self.run.ending() == Ending::Discard || self.wishes[1].load(Relaxed) != 0;
         InStep { exchanges: self.has_midst, returns_early: is_over }
     }
 
@@ -462,10 +462,10 @@ impl ThreadHost for PartitionHost {
     #[cold]
     fn warned(&self, function: Function) {
         self.count(TaskWord::Warnings, FmuWord::Warnings);
-        if self.world.plan.fmus[self.fmu.0].on_warning == OnWarning::Error {
+        if self.run.plan.fmus[self.fmu.0].on_warning == OnWarning::Error {
             let (status, clock, time) = (Status::Warning, None, None);
             self.fail(&Failure { function, status, clock, time, answer: None, refused: false });
-            if let Some(updates) = self.world.instances[self.fmu.0].updates.get() {
+            if let Some(updates) = self.run.instances[self.fmu.0].updates.get() {
                 updates.fail();
             }
         }
@@ -480,15 +480,15 @@ impl ThreadHost for PartitionHost {
 /// Whether an instance whose steps may have to be undone has given its state before the first release of `unit`. An instance that
 /// is still healthy without a state is not asked again, which is a finding; any other failure is noted, and the instance is
 /// refused from then on.
-pub fn gives_state(world: &RunState, unit: UnitId, given: Result<Outcome, Failure>, is_healthy: bool) -> bool {
-    let board = world.board.fmu(world.plan.units[unit.0].fmu);
+pub fn gives_state(run: &RunState, unit: UnitId, given: Result<Outcome, Failure>, is_healthy: bool) -> bool {
+    let board = run.board.fmu(run.plan.units[unit.0].fmu);
     match given {
         Ok(_) => return true,
         Err(_) if is_healthy => {
             board.findings().note(FindingKind::NoState, Occurrence { task: Some(unit), ..Occurrence::default() });
         }
         Err(failure) if failure.refused => (),
-        Err(failure) => board.fail(as_noted(&failure), Some(unit), world.begin, None),
+        Err(failure) => board.fail(as_noted(&failure), Some(unit), run.begin, None),
     }
     false
 }

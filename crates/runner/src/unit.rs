@@ -53,8 +53,8 @@ pub struct Ready {
 impl Unit {
     /// Splits an instance into the units of its tasks; [`join`] puts them together again. `learned`: the intervals of clocks that
     /// are no tasks, by their places.
-    pub fn all_of(world: &RunState, fmu: FmuId, instance: Instance<Running>, learned: &[Learned]) -> Ready {
-        let units = world.plan.units.iter().enumerate().filter(|(_, plan)| plan.fmu == fmu);
+    pub fn all_of(run: &RunState, fmu: FmuId, instance: Instance<Running>, learned: &[Learned]) -> Ready {
+        let units = run.plan.units.iter().enumerate().filter(|(_, plan)| plan.fmu == fmu);
         let (mut partitions, mut step) = (Vec::new(), None);
         for (id, plan) in units {
             match (&plan.work, &plan.release) {
@@ -68,26 +68,26 @@ impl Unit {
         if let Some((id, own, interval)) = step {
             let (control, engine) = match own.engine {
                 StepEngine::Equations(_) => {
-                    let (control, model) = instance.into_model(world.described_now(fmu));
+                    let (control, model) = instance.into_model(run.described_now(fmu));
                     (control, Engine::Equations(model))
                 }
                 StepEngine::Steps | StepEngine::StepsAndEvents => {
                     let (control, stepper) = instance.into_stepper();
-                    (control, Engine::Steps(stepper.with_patience(patience(world))))
+                    (control, Engine::Steps(stepper.with_patience(patience(run))))
                 }
             };
             let unit = match engine {
                 Engine::Steps(stepper) if own.engine == StepEngine::Steps && !own.membership.is_mastered() => {
-                    Unit::Step(StepUnit::new(world, id, own, interval, stepper))
+                    Unit::Step(StepUnit::new(run, id, own, interval, stepper))
                 }
-                engine => Unit::Events(Box::new(EventUnit::new(world, id, own, interval, engine, learned))),
+                engine => Unit::Events(Box::new(EventUnit::new(run, id, own, interval, engine, learned))),
             };
             return Ready { control, units: vec![(id, unit)] };
         }
         let clocks: Vec<ClockElement> = partitions.iter().map(|(_, clock)| *clock).collect();
         let (control, own) = instance.into_parts(&clocks);
         let unit = |((id, _), partition): (&(UnitId, ClockElement), _)| {
-            (*id, Unit::Partition(PartitionUnit::new(world, *id, partition)))
+            (*id, Unit::Partition(PartitionUnit::new(run, *id, partition)))
         };
         Ready { control, units: partitions.iter().zip(own).map(unit).collect() }
     }
@@ -127,8 +127,8 @@ impl Unit {
 
     /// Fetches the ticks that stimuli have between its steps, before the release `due` is over. `false`: they cannot be read, and
     /// the run ends.
-    pub fn take_fed(&mut self, world: &RunState, due: &Due) -> bool {
-        self.member().is_none_or(|member| member.take_fed(world, due))
+    pub fn take_fed(&mut self, run: &RunState, due: &Due) -> bool {
+        self.member().is_none_or(|member| member.take_fed(run, due))
     }
 
     /// Whether a release at this time continues a step of a group, over which inputs from outside are held.
@@ -153,9 +153,9 @@ impl Unit {
     /// Fetches the stimuli's values for the other members of a group, for the release `due`; `is_held`: inputs from outside are
     /// held. `false`: they cannot be read, and the run ends.
     #[inline]
-    pub fn stimulate_others(&mut self, world: &RunState, due: &Due, is_held: bool) -> bool {
+    pub fn stimulate_others(&mut self, run: &RunState, due: &Due, is_held: bool) -> bool {
         match self {
-            Unit::Events(unit) => unit.stimulate_others(world, due, is_held),
+            Unit::Events(unit) => unit.stimulate_others(run, due, is_held),
             _ => true,
         }
     }
@@ -201,26 +201,26 @@ impl Unit {
     pub fn run(
         &mut self,
         calls: &mut Calls,
-        world: &'static RunState,
+        run: &'static RunState,
         host: &'static PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
     ) -> Result<(), ActivationError> {
         match self {
-            Unit::Partition(unit) => calls.run(unit.begin(), world, host, due, seconds, meter),
-            Unit::Step(unit) if unit.is_over(world, host) => {
-                unit.record_last(calls, world, host, due.time);
+            Unit::Partition(unit) => calls.run(unit.begin(), run, host, due, seconds, meter),
+            Unit::Step(unit) if unit.is_over(run, host) => {
+                unit.record_last(calls, run, host, due.time);
                 calls.leave_out();
                 Ok(())
             }
             Unit::Step(unit) => {
                 unit.take_up(calls)?;
-                calls.run(unit.begin(), world, host, due, seconds, meter)?;
-                unit.is_read(calls, world, host);
+                calls.run(unit.begin(), run, host, due, seconds, meter)?;
+                unit.is_read(calls, run, host);
                 Ok(())
             }
-            Unit::Events(unit) => unit.run(calls, world, host, due, meter),
+            Unit::Events(unit) => unit.run(calls, run, host, due, meter),
         }
     }
 
@@ -272,10 +272,10 @@ impl Unit {
     }
 
     /// Ends the work after the last release of the run, such as recording the last values.
-    pub fn finish(&mut self, calls: &Calls, world: &RunState, host: &'static PartitionHost) {
+    pub fn finish(&mut self, calls: &Calls, run: &RunState, host: &'static PartitionHost) {
         match self {
-            Unit::Step(unit) => unit.finish(calls, world, host),
-            Unit::Events(unit) => unit.finish(calls, world, host),
+            Unit::Step(unit) => unit.finish(calls, run, host),
+            Unit::Events(unit) => unit.finish(calls, run, host),
             Unit::Partition(_) => (),
         }
     }

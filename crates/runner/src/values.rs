@@ -137,21 +137,21 @@ impl Input {
     #[inline]
     pub fn fetch(
         &mut self,
-        world: &RunState,
+        run: &RunState,
         time: Instant,
         values: &mut Batch,
         slopes: Option<&mut CarriedDerivatives>,
     ) -> bool {
         let before = self.jumped_at;
         if self.delayed.is_none() {
-            self.fetch_initial(&world.cells, values);
+            self.fetch_initial(&run.cells, values);
             return self.jumped_at > before;
         }
-        let (Some(delayed), Some(versions)) = (&mut self.delayed, &world.versions[self.route.cell]) else {
+        let (Some(delayed), Some(versions)) = (&mut self.delayed, &run.versions[self.route.cell]) else {
             return false;
         };
         let (route, curve, jumped_at) = (&self.route, &mut self.curve, &mut self.jumped_at);
-        let cells = || world.board.reading(ConnectionId(route.cell), delayed.consumer);
+        let cells = || run.board.reading(ConnectionId(route.cell), delayed.consumer);
         let read = versions.read_with(time, &mut delayed.reader, |words| {
             *jumped_at = before.max(route.jumped_at(words));
             match curve {
@@ -197,22 +197,22 @@ impl Input {
 
     /// From now on the activations of `unit` set it. The batch has the initial value of a delayed connection already, in case
     /// another connection has the whole array set; alone it enables nothing.
-    pub fn follow_delay(&mut self, world: &RunState, unit: UnitId, values: &mut Batch) {
-        let connection = &world.plan.connections[self.route.cell];
-        let (Some(delay), Some(versions)) = (&connection.delay, &world.versions[self.route.cell]) else { return };
+    pub fn follow_delay(&mut self, run: &RunState, unit: UnitId, values: &mut Batch) {
+        let connection = &run.plan.connections[self.route.cell];
+        let (Some(delay), Some(versions)) = (&connection.delay, &run.versions[self.route.cell]) else { return };
         let consumer = delay.consumers.iter().position(|consumer| *consumer == unit).unwrap_or_default();
         self.delayed = Some(Delayed { reader: versions.reader(consumer), consumer });
-        if world.cells[self.route.cell].version() > 0 {
-            world.cells[self.route.cell].read_with(|words| self.route.copy(words, values));
+        if run.cells[self.route.cell].version() > 0 {
+            run.cells[self.route.cell].read_with(|words| self.route.copy(words, values));
         }
     }
 
     /// The run is over: notes a version that should have been visible at the last look and was finished only after it.
-    pub fn note_missed(&self, world: &RunState) {
+    pub fn note_missed(&self, run: &RunState) {
         let Some(delayed) = &self.delayed else { return };
-        let Some(versions) = &world.versions[self.route.cell] else { return };
+        let Some(versions) = &run.versions[self.route.cell] else { return };
         if let Some(Missed { visible, lane }) = versions.missed(&delayed.reader) {
-            world.board.reading(ConnectionId(self.route.cell), delayed.consumer).missed(visible, lane);
+            run.board.reading(ConnectionId(self.route.cell), delayed.consumer).missed(visible, lane);
         }
     }
 }
@@ -256,19 +256,19 @@ impl Publishing {
 
 /// Hands new words of a connection to `fill`, wherever they belong.
 #[inline]
-fn write(world: &RunState, delivery: &Delivery, now: Option<Publishing>, fill: impl FnOnce(NewWords)) {
+fn write(run: &RunState, delivery: &Delivery, now: Option<Publishing>, fill: impl FnOnce(NewWords)) {
     let connection = delivery.route.cell;
     let Some(Publishing { unit, stamp, in_event, .. }) = now.filter(|_| delivery.delayed) else {
-        world.cells[connection].write_with(fill);
+        run.cells[connection].write_with(fill);
         return;
     };
-    let (Some(versions), Some(stamp)) = (&world.versions[connection], stamp) else { return };
-    let with_tick = world.plan.connections[connection].delay.as_ref().is_some_and(|delay| delay.with_tick);
+    let (Some(versions), Some(stamp)) = (&run.versions[connection], stamp) else { return };
+    let with_tick = run.plan.connections[connection].delay.as_ref().is_some_and(|delay| delay.with_tick);
     let stamp = match in_event && !with_tick {
         true => Stamp { visible: stamp.visible.after(Fraction::NANOSECOND), ..stamp },
         false => stamp,
     };
-    let producers = world.plan.connections[connection].delay.iter().flat_map(|delay| &delay.producers);
+    let producers = run.plan.connections[connection].delay.iter().flat_map(|delay| &delay.producers);
     if let Some(lane) = producers.into_iter().position(|producer| producer.task == unit) {
         versions.write_with(lane, stamp, fill);
     }
@@ -276,8 +276,8 @@ fn write(world: &RunState, delivery: &Delivery, now: Option<Publishing>, fill: i
 
 impl Output {
     /// The deliveries outside of signal bundles; `None`: there are none.
-    pub fn without_bundles(mut self, world: &RunState) -> Option<Output> {
-        self.deliveries.retain(|delivery| !world.bundles.has(ConnectionId(delivery.route.cell)));
+    pub fn without_bundles(mut self, run: &RunState) -> Option<Output> {
+        self.deliveries.retain(|delivery| !run.bundles.has(ConnectionId(delivery.route.cell)));
         (!self.deliveries.is_empty()).then_some(self)
     }
 
@@ -310,7 +310,7 @@ impl Output {
     #[inline]
     pub fn publish(
         &self,
-        world: &RunState,
+        run: &RunState,
         now: Option<Publishing>,
         values: &Batch,
         slopes: Option<&CarriedDerivatives>,
@@ -326,7 +326,7 @@ impl Output {
                 delivery.jumped_at.set(now.valid_from().nanos().0);
             }
             let Some(capacity) = route.capacity else {
-                write(world, delivery, now, |words| {
+                write(run, delivery, now, |words| {
                     route.elements().for_each(|(element, at)| words.set(at, conversion.apply(values.word(element))));
                     for order in 1..=delivery.orders {
                         let of = |element| slopes.map_or(0.0, |slopes| slopes.per_second(element, order));
@@ -349,7 +349,7 @@ impl Output {
                 refused = Some(size);
                 continue;
             }
-            write(world, delivery, now, |words| {
+            write(run, delivery, now, |words| {
                 for (element, at) in route.elements() {
                     bytes::pack(values.bytes(element).unwrap_or_default(), |i, word| words.set(at + i, word));
                 }

@@ -67,13 +67,13 @@ struct Rare {
 
 impl VirtualContext<'_> {
     fn new<'a>(
-        world: &'static RunState,
+        run: &'static RunState,
         unit: UnitId,
         activation: &'a mut Activation,
         host: &'static PartitionHost,
         reconfigurable: &[Reconfigurable],
     ) -> VirtualContext<'a> {
-        let (plan, telemetry) = (&world.plan.units[unit.0], &world.telemetry[unit.0]);
+        let (plan, telemetry) = (&run.plan.units[unit.0], &run.telemetry[unit.0]);
         let rare = Rare {
             tunable: plan.has_clock(IntervalVariability::Tunable),
             changing: plan.release == vecud_plan::Release::Changing,
@@ -83,21 +83,13 @@ impl VirtualContext<'_> {
             traced: telemetry.trace.is_some(),
             reconfigured: reconfigurable.iter().any(|own| own.is_called_by(plan.fmu)),
             leaves_its_grid: activation.leaves_its_grid(),
-            changes_process: surroundings::is_suspect(world, unit),
+            changes_process: surroundings::is_suspect(run, unit),
             ticks: !activation.is_plain() || host.can_tick() || activation.is_group(),
         };
         let of_steps = Rare { leaves_its_grid: true, ..Rare::default() };
         let can_batch = rare == of_steps && activation.can_batch();
         let rare = Some(rare).filter(|rare| *rare != Rare::default());
-        VirtualContext {
-            activation,
-            host,
-            telemetry,
-            failed: &world.instances[plan.fmu.0].failed,
-            unit,
-            rare,
-            can_batch,
-        }
+        VirtualContext { activation, host, telemetry, failed: &run.instances[plan.fmu.0].failed, unit, rare, can_batch }
     }
 }
 
@@ -137,44 +129,43 @@ impl Moment {
 /// Runs all activations up to the stop time, or until the end of the run is requested, and returns the pending releases. `hosts`
 /// has one per instance.
 pub fn run(
-    world: &'static RunState,
+    run: &'static RunState,
     activations: &mut [Activation],
     hosts: &[&'static PartitionHost],
     timelines: Vec<Timeline>,
     reconfigurable: &[Reconfigurable],
 ) -> Vec<Timeline> {
-    let begin = world.plan.start.nanos();
+    let begin = run.plan.start.nanos();
     let mut agenda = Agenda::new(timelines);
-    let complete = world.board.global(Global::Complete);
-    let reached = world.board.global(Global::Reached);
-    let [stop_request, pause_request] =
-        [Global::StopRequest, Global::PauseRequest].map(|word| world.board.global(word));
-    let mut stimuli = VirtualStimuli::new(world);
-    let host = |unit: UnitId| hosts[world.plan.units[unit.0].fmu.0];
-    let context = |(unit, activation)| VirtualContext::new(world, unit, activation, host(unit), reconfigurable);
-    let units = world.plan.tasks.iter().map(TaskPlan::first);
+    let complete = run.board.global(Global::Complete);
+    let reached = run.board.global(Global::Reached);
+    let [stop_request, pause_request] = [Global::StopRequest, Global::PauseRequest].map(|word| run.board.global(word));
+    let mut stimuli = VirtualStimuli::new(run);
+    let host = |unit: UnitId| hosts[run.plan.units[unit.0].fmu.0];
+    let context = |(unit, activation)| VirtualContext::new(run, unit, activation, host(unit), reconfigurable);
+    let units = run.plan.tasks.iter().map(TaskPlan::first);
     let mut contexts: Vec<VirtualContext> = units.zip(activations).map(context).collect();
-    let mut batches = BatchStepping::new(world, &contexts, &stimuli);
-    let mut requests = Requests::of(world);
+    let mut batches = BatchStepping::new(run, &contexts, &stimuli);
+    let mut requests = Requests::of(run);
     let mut moment = Moment::default();
     let mut served = None;
     let mut order = 0;
-    while goes_on(world, &mut agenda, stop_request) && stimuli.wait(world, &mut agenda) {
+    while goes_on(run, &mut agenda, stop_request) && stimuli.wait(run, &mut agenda) {
         if let Some(requests) = &mut requests {
-            requests.hand_to(world, &mut agenda, CommandOutcome::Applied);
+            requests.hand_to(run, &mut agenda, CommandOutcome::Applied);
         }
         if pause_request.load(Relaxed) != 0 {
             // Not in the midst of an instant.
             if let Some(next) = agenda.peek()
                 && agenda.instant() != moment.instant
             {
-                complete.store(world.since_start(next).saturating_sub(1), Release);
-                pause::wait(world, || {
-                    requests.iter_mut().for_each(|own| own.hand_to(world, &mut agenda, CommandOutcome::Held));
+                complete.store(run.since_start(next).saturating_sub(1), Release);
+                pause::wait(run, || {
+                    requests.iter_mut().for_each(|own| own.hand_to(run, &mut agenda, CommandOutcome::Held));
                 });
                 continue;
             }
-        } else if batches.make(world, &mut contexts, &mut agenda, &mut moment, &mut served) {
+        } else if batches.make(run, &mut contexts, &mut agenda, &mut moment, &mut served) {
             continue;
         }
         let Some(task) = agenda.take() else { break };
@@ -182,17 +173,17 @@ pub fn run(
         if context.has(|rare| rare.delays) {
             agenda.tell_next(task);
         }
-        if !context.may_run(world, agenda.due(), reconfigurable) {
+        if !context.may_run(run, agenda.due(), reconfigurable) {
             continue;
         }
         moment.follow(&agenda, begin, complete);
         context.serve(&mut served);
         if context.has(|rare| rare.tunable) {
-            world.tell_grid(context.unit, agenda.grid(task));
+            run.tell_grid(context.unit, agenda.grid(task));
         }
-        let result = context.activate(world, agenda.due(), moment.seconds);
+        let result = context.activate(run, agenda.due(), moment.seconds);
         if context.has(|rare| rare.ticks) && context.host.has_events() {
-            hand_on(world, context.host, &mut agenda);
+            hand_on(run, context.host, &mut agenda);
         }
         if context.has(|rare| rare.changing)
             && let Some(interval) = context.activation.take_next()
@@ -206,25 +197,25 @@ pub fn run(
         }
         order += 1;
         if context.has(|rare| rare.recorded) && result.is_ok() {
-            context.record(world, order, agenda.due());
+            context.record(run, order, agenda.due());
         }
         reached.store(moment.since_start, Relaxed);
     }
     for context in &mut contexts {
-        context.activation.finish(world, context.host);
+        context.activation.finish(run, context.host);
     }
-    left(world, agenda.into_timelines())
+    left(run, agenda.into_timelines())
 }
 
 /// The timelines at the end, with the activations that are left to be done.
-fn left(world: &RunState, mut timelines: Vec<Timeline>) -> Vec<Timeline> {
-    let early = world.ending() == Ending::Discard;
-    if let Some(stop) = world.plan.stop.filter(|_| !early) {
-        world.board.global(Global::Reached).store(world.since_start(stop), Relaxed);
+fn left(run: &RunState, mut timelines: Vec<Timeline>) -> Vec<Timeline> {
+    let early = run.ending() == Ending::Discard;
+    if let Some(stop) = run.plan.stop.filter(|_| !early) {
+        run.board.global(Global::Reached).store(run.since_start(stop), Relaxed);
     }
     // After a regular end only deadlines after the stop wait, and nothing is lost with them.
-    if early && !world.saves {
-        state::discard(world, &mut timelines);
+    if early && !run.saves {
+        state::discard(run, &mut timelines);
     }
     timelines
 }
@@ -232,35 +223,35 @@ fn left(world: &RunState, mut timelines: Vec<Timeline>) -> Vec<Timeline> {
 /// Whether no end is requested. A run whose state is saved is not left in the midst of an instant, so that each has one row in
 /// the recording.
 #[inline(always)] // in the one loop there is
-fn goes_on(world: &RunState, agenda: &mut Agenda, stop_request: &AtomicU64) -> bool {
+fn goes_on(run: &RunState, agenda: &mut Agenda, stop_request: &AtomicU64) -> bool {
     let mut within = || {
         let now = agenda.due().time;
-        world.saves && agenda.instant() > 0 && agenda.peek() == Some(now)
+        run.saves && agenda.instant() > 0 && agenda.peek() == Some(now)
     };
-    let ends = world.ending() == Ending::Discard || (stop_request.load(Relaxed) != 0 && !within());
+    let ends = run.ending() == Ending::Discard || (stop_request.load(Relaxed) != 0 && !within());
     if ends {
-        world.end(Ending::Discard);
+        run.end(Ending::Discard);
     }
     !ends
 }
 
 /// Moves the events of an activation's callbacks to the agenda.
 #[inline(always)] // in the one loop there is
-fn hand_on(world: &RunState, host: &PartitionHost, agenda: &mut Agenda) {
+fn hand_on(run: &RunState, host: &PartitionHost, agenda: &mut Agenda) {
     let since = agenda.due().time;
     // Nothing is late in virtual time.
-    let stamp = |time| TickStamp { time, dispatched: world.wall(time), root: None };
+    let stamp = |time| TickStamp { time, dispatched: run.wall(time), root: None };
     host.take_events(|event| match event {
         Event::Tick(target, time, root) => {
-            world.count(target, stamp(time), agenda.tick(world.task_of[target.0], time, root))
+            run.count(target, stamp(time), agenda.tick(run.task_of[target.0], time, root))
         }
         Event::Arm(target, time, root) => {
-            world.count_armed(target, stamp(time), agenda.arm(world.task_of[target.0], time, since, root));
+            run.count_armed(target, stamp(time), agenda.arm(run.task_of[target.0], time, since, root));
         }
         Event::Retune(target, interval, from) => {
-            let task = world.task_of[target.0];
+            let task = run.task_of[target.0];
             agenda.retune(task, interval, from);
-            world.tell_grid(target, agenda.grid(task));
+            run.tell_grid(target, agenda.grid(task));
         }
     });
 }
@@ -286,13 +277,13 @@ impl VirtualContext<'_> {
     /// Whether the activation `due` takes place: neither the run nor the instance has ended, and the stimuli's values for it are
     /// there.
     #[inline(always)] // in the one loop there is
-    fn may_run(&mut self, world: &RunState, due: &Due, reconfigurable: &[Reconfigurable]) -> bool {
+    fn may_run(&mut self, run: &RunState, due: &Due, reconfigurable: &[Reconfigurable]) -> bool {
         let mut ends = false;
         if self.has(|rare| rare.reconfigured) {
             for own in reconfigurable.iter().filter(|own| own.is_called_by(self.host.fmu())) {
-                own.apply(world, self.host, due.time, || due.time);
+                own.apply(run, self.host, due.time, || due.time);
             }
-            ends = world.ending() == Ending::Discard;
+            ends = run.ending() == Ending::Discard;
         }
         if ends || self.failed.load(Relaxed) {
             // Periodic releases after the end are none; pending ones are thrown away.
@@ -301,10 +292,10 @@ impl VirtualContext<'_> {
             }
             return false;
         }
-        if self.has(|rare| rare.stimulated) && !self.activation.stimulate(world, due) {
+        if self.has(|rare| rare.stimulated) && !self.activation.stimulate(run, due) {
             self.telemetry.cells.count(TaskWord::Discarded, 1);
             // The run ends here, and others that were released at this instant are discarded as well.
-            world.board.global(Global::Reached).fetch_max(world.since_start(due.time), Relaxed);
+            run.board.global(Global::Reached).fetch_max(run.since_start(due.time), Relaxed);
             return false;
         }
         true
@@ -312,13 +303,13 @@ impl VirtualContext<'_> {
 
     /// Runs the activation `due`, whose time is `seconds`, and counts it.
     #[inline(always)] // in the one loop there is
-    fn activate(&mut self, world: &'static RunState, due: &Due, seconds: f64) -> Result<(), ActivationError> {
+    fn activate(&mut self, run: &'static RunState, due: &Due, seconds: f64) -> Result<(), ActivationError> {
         let VirtualContext { host, telemetry, unit, .. } = *self;
         label_thread(unit.0 as u64 + 1);
         host.begin(telemetry, due);
         let ring = if self.has(|rare| rare.traced) { telemetry.trace.as_ref() } else { None };
-        let trace = ring.map(|ring| (ring, world.board.next_in_order()));
-        let result = self.activation.run(world, host, due, seconds, &mut ());
+        let trace = ring.map(|ring| (ring, run.board.next_in_order()));
+        let result = self.activation.run(run, host, due, seconds, &mut ());
         // Still in the name of this activation.
         host.returned_from_fmu();
         if let Err(error) = &result {
@@ -327,12 +318,12 @@ impl VirtualContext<'_> {
         }
         host.end();
         if self.has(|rare| rare.changes_process) {
-            surroundings::look_after(world, unit);
+            surroundings::look_after(run, unit);
         }
         label_thread(0);
         let computed = self.count();
         if let Some((ring, start)) = trace.filter(|_| computed) {
-            trace_activation(world, ring, start, due);
+            trace_activation(run, ring, start, due);
         }
         result
     }
@@ -351,8 +342,8 @@ impl VirtualContext<'_> {
 
     /// Records the activation `due`. Nothing is lost in virtual time: waits for the supervisor to read.
     #[inline(always)] // in the one loop there is
-    fn record(&self, world: &RunState, order: u64, due: &Due) {
-        while !self.activation.sample(world, self.host, order, due) {
+    fn record(&self, run: &RunState, order: u64, due: &Due) {
+        while !self.activation.sample(run, self.host, order, due) {
             std::thread::sleep(Duration::from_micros(100));
         }
     }
@@ -360,10 +351,10 @@ impl VirtualContext<'_> {
 
 /// Notes that an activation began at `start`, and ends now.
 #[inline(never)]
-fn trace_activation(world: &RunState, ring: &NoteRing, start: u64, due: &Due) {
+fn trace_activation(run: &RunState, ring: &NoteRing, start: u64, due: &Due) {
     let (time, start) = (due.time.nanos().0, start as i64);
     let flow = due.dispatched.map_or(0, |_| virtual_flow(time));
-    let (end, execution, retimed) = (world.board.next_in_order() as i64, 0, due.retimed);
+    let (end, execution, retimed) = (run.board.next_in_order() as i64, 0, due.retimed);
     let (release, woken) = (start, start);
-    world.trace_in(ring, Note::Activated { time, release, woken, start, end, execution, flow, retimed });
+    run.trace_in(ring, Note::Activated { time, release, woken, start, end, execution, flow, retimed });
 }

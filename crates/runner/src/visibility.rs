@@ -21,28 +21,28 @@ pub struct Visibility {
 impl Visibility {
     /// The stamp of the values that the activation `due` of `unit` publishes; `interval`: the one that a changing clock has
     /// returned in it. `None`: they are never visible.
-    pub fn of(&mut self, world: &RunState, unit: UnitId, due: &Due, interval: Option<Fraction>) -> Option<Stamp> {
+    pub fn of(&mut self, run: &RunState, unit: UnitId, due: &Due, interval: Option<Fraction>) -> Option<Stamp> {
         let time = due.time;
-        let visible = match &world.plan.units[unit.0].release {
+        let visible = match &run.plan.units[unit.0].release {
             Release::Periodic { .. } | Release::Asked | Release::At(_) => due.next?,
             Release::Changing => time.after(interval.unwrap_or(Fraction::NANOSECOND)),
-            _ => self.release_of_root(world, due.root.unwrap_or(unit), time)?,
+            _ => self.release_of_root(run, due.root.unwrap_or(unit), time)?,
         };
         Some(Stamp { visible, activation: time })
     }
 
     /// The first release of `root` strictly after `time`; `None`: there is none any more. Where its releases are not known
     /// beforehand, the next nanosecond.
-    fn release_of_root(&mut self, world: &RunState, root: UnitId, time: Instant) -> Option<Instant> {
+    fn release_of_root(&mut self, run: &RunState, root: UnitId, time: Instant) -> Option<Instant> {
         if let Some((_, _, next)) = self.between.filter(|(of, from, next)| *of == root && *from <= time && time < *next)
         {
             return Some(next);
         }
-        let release = &world.plan.units[root.0].release;
+        let release = &run.plan.units[root.0].release;
         if let Release::At(times) = release {
             return times.get(times.partition_point(|at| *at <= time)).copied();
         }
-        let Some((origin, interval)) = world.grid(root) else {
+        let Some((origin, interval)) = run.grid(root) else {
             return Some(time.after(Fraction::NANOSECOND));
         };
         let next = first_after(origin, interval, time);

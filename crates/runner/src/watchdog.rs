@@ -43,25 +43,25 @@ struct Watched {
 
 impl Watchdog {
     /// Starts it where a clock has a limit, or where threads of FMU code could go elsewhere.
-    pub fn start(world: &'static RunState, threads: Vec<SetUp>, say: &dyn Fn(u8, &str)) -> Watchdog {
+    pub fn start(run: &'static RunState, threads: Vec<SetUp>, say: &dyn Fn(u8, &str)) -> Watchdog {
         let stop = Arc::new(AtomicBool::new(false));
         let watched: Vec<Watched> = threads
             .into_iter()
             .map(|SetUp { unit, demotion, .. }| {
-                let limit = world.plan.units[unit.0].limits.max_execution;
+                let limit = run.plan.units[unit.0].limits.max_execution;
                 Watched { unit, demotion, limit, seen: None }
             })
             .collect();
         let mut watchdog = Watchdog { stop: stop.clone(), thread: None };
-        let has_work = watched.iter().any(|watched| watched.limit.is_some()) || !free_cpus(world).is_empty();
-        if watched.is_empty() || world.scheduling != Scheduling::Fifo || !has_work {
+        let has_work = watched.iter().any(|watched| watched.limit.is_some()) || !free_cpus(run).is_empty();
+        if watched.is_empty() || run.scheduling != Scheduling::Fifo || !has_work {
             return watchdog;
         }
         let (ready, is_ready) = bounded::<()>(1);
         let body = move || {
-            find_a_place(world);
+            find_a_place(run);
             drop(ready);
-            watch(world, watched, &stop);
+            watch(run, watched, &stop);
         };
         match thread::spawn("vecud.watchdog", 256 * 1024, body) {
             Ok(thread) => watchdog.thread = Some(thread),
@@ -84,27 +84,27 @@ impl Drop for Watchdog {
 
 /// Where partitions cannot keep the calling thread from running: on a core without any, else above their band, which is for
 /// the supervisor to do.
-fn find_a_place(world: &RunState) {
-    let in_use: Vec<usize> = world.plan.units.iter().map(|unit| unit.cpu).collect();
+fn find_a_place(run: &RunState) {
+    let in_use: Vec<usize> = run.plan.units.iter().map(|unit| unit.cpu).collect();
     let free = affinity::allowed_cpus().ok().and_then(|cpus| cpus.into_iter().find(|cpu| !in_use.contains(cpu)));
     if free.is_none_or(|cpu| affinity::pin_to(cpu).is_err()) {
-        world.board.global(Global::WatchdogTid).store(u64::from(thread::current_tid()), SeqCst);
+        run.board.global(Global::WatchdogTid).store(u64::from(thread::current_tid()), SeqCst);
     }
 }
 
-fn watch(world: &RunState, mut watched: Vec<Watched>, stop: &AtomicBool) {
+fn watch(run: &RunState, mut watched: Vec<Watched>, stop: &AtomicBool) {
     let shortest = watched.iter().filter_map(|watched| watched.limit).min();
     let period = shortest.map_or(LOOK, |limit| Duration::from_nanos((limit.0 / 4).clamp(1_000_000, 50_000_000) as u64));
     while !stop.load(SeqCst) {
         std::thread::sleep(period);
         for watched in &mut watched {
-            look(world, watched);
+            look(run, watched);
         }
     }
 }
 
-fn look(world: &RunState, watched: &mut Watched) {
-    let cells = world.board.task(watched.unit);
+fn look(run: &RunState, watched: &mut Watched) {
+    let cells = run.board.task(watched.unit);
     if cells.get(TaskWord::Active) == 0 || watched.demotion.is_demoted() {
         watched.seen = None;
         return;
@@ -121,7 +121,7 @@ fn look(world: &RunState, watched: &mut Watched) {
                     cells.word(TaskWord::Demoted).store(0, SeqCst);
                 }
             } else if used > LONG {
-                free_the_kept(world, watched.unit);
+                free_the_kept(run, watched.unit);
             }
         }
         _ => watched.seen = Some((started, used)),
@@ -129,20 +129,20 @@ fn look(world: &RunState, watched: &mut Watched) {
 }
 
 /// Cores without partitions, among those of the first thread, which is bound to none.
-fn free_cpus(world: &RunState) -> Vec<usize> {
-    let in_use: Vec<usize> = world.plan.units.iter().map(|unit| unit.cpu).collect();
+fn free_cpus(run: &RunState) -> Vec<usize> {
+    let in_use: Vec<usize> = run.plan.units.iter().map(|unit| unit.cpu).collect();
     let allowed = affinity::allowed_cpus_of(std::process::id()).unwrap_or_default();
     allowed.into_iter().filter(|cpu| !in_use.contains(cpu)).collect()
 }
 
 /// Moves threads that FMU code has made away from the core of a partition that keeps them from running.
-fn free_the_kept(world: &RunState, unit: UnitId) {
-    let kept = kept_from(world.plan.units[unit.0].cpu);
-    let free = free_cpus(world);
+fn free_the_kept(run: &RunState, unit: UnitId) {
+    let kept = kept_from(run.plan.units[unit.0].cpu);
+    let free = free_cpus(run);
     let moved = kept.into_iter().filter(|tid| affinity::move_to(*tid, &free).is_ok()).count() as u64;
     if moved > 0 {
         let seen = Occurrence { task: Some(unit), value: moved, ..Occurrence::default() };
-        world.board.fmu(world.plan.units[unit.0].fmu).findings().note(FindingKind::StarvedThreads, seen);
+        run.board.fmu(run.plan.units[unit.0].fmu).findings().note(FindingKind::StarvedThreads, seen);
     }
 }
 

@@ -22,7 +22,7 @@ impl Awake {
     /// Now.
     #[inline]
     pub fn now(context: &TaskContext, seen: u32) -> Awake {
-        let at = context.world.now();
+        let at = context.run.now();
         Awake { seen, at, since: at, executed: context.core.executed.load(Relaxed) }
     }
 
@@ -51,7 +51,7 @@ impl Awake {
         // A more urgent one may have come meanwhile, and sleep in FMU code, or may have to be woken.
         let nobody_waits = context.core.pending.iter().all(|word| word.load(SeqCst) == 0);
         if !(nobody_waits && context.instance.lock.is_passed(host.member())) {
-            *waits += context.instance.lock.enter_again(host.member(), || context.world.help(context.unit));
+            *waits += context.instance.lock.enter_again(host.member(), || context.run.help(context.unit));
         }
         Some(ready)
     }

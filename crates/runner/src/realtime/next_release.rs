@@ -39,7 +39,7 @@ impl NextRelease {
     #[inline]
     pub fn is_held(&self, context: &TaskContext) -> bool {
         // In this order: a reader that sees the end of the hold also sees the new start instant.
-        self.nanos > context.world.held_at() || context.world.wall_of(Nanos(self.nanos)).0 != self.release
+        self.nanos > context.run.held_at() || context.run.wall_of(Nanos(self.nanos)).0 != self.release
     }
 
     /// This comes next.
@@ -51,6 +51,6 @@ impl NextRelease {
     #[inline]
     fn at(context: &TaskContext, time: Instant, foreseen: Option<Due>) -> NextRelease {
         let nanos = time.nanos();
-        NextRelease { release: context.world.wall_of(nanos).0, nanos: nanos.0, foreseen }
+        NextRelease { release: context.run.wall_of(nanos).0, nanos: nanos.0, foreseen }
     }
 }

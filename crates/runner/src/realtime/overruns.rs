@@ -21,13 +21,13 @@ pub fn of_those_that_never_begin(
     measure: Option<&Measure>,
 ) {
     let Some(first) = timeline.leave_out(until) else { return };
-    let (now, release) = (context.world.wall(until).0, context.world.wall(first).0);
+    let (now, release) = (context.run.wall(until).0, context.run.wall(first).0);
     [Metric::Wakeup, Metric::Start].into_iter().for_each(|metric| context.cells.histogram(metric).count(now - release));
     if let Some(measure) = measure {
         measure.skipped(now - release, context.of_wakeup(release, now));
     }
     let has_stopped_the_run =
-        context.plan.overrun == Overrun::Stop && context.world.board.global(Global::OverrunTask).load(Relaxed) != 0;
+        context.plan.overrun == Overrun::Stop && context.run.board.global(Global::OverrunTask).load(Relaxed) != 0;
     if !has_stopped_the_run {
         find(context, timeline, now, measure);
     }
@@ -42,16 +42,16 @@ pub fn of_those_that_never_begin(
 pub fn overruns(context: &TaskContext, timeline: &mut Timeline, now: i64, period: Nanos, measure: Option<&Measure>) {
     let found = find(context, timeline, now, measure);
     if let (Some((first, number)), Some(measure)) = (found, measure) {
-        measure.overran(context.world, first, period, number, now - context.world.wall(first).0);
+        measure.overran(context.run, first, period, number, now - context.run.wall(first).0);
     }
 }
 
 /// The first of these releases, and how many there are.
 fn find(context: &TaskContext, timeline: &mut Timeline, now: i64, measure: Option<&Measure>) -> Option<(Instant, u64)> {
-    let TaskContext { world, unit, cells, .. } = *context;
-    let time = world.until(Nanos(now));
-    let now = now.min(world.wall(time).0);
-    let late = |release| now - world.wall(release).0;
+    let TaskContext { run, unit, cells, .. } = *context;
+    let time = run.until(Nanos(now));
+    let now = now.min(run.wall(time).0);
+    let late = |release| now - run.wall(release).0;
     // The first of them, and how many.
     let found: Cell<Option<(Instant, u64)>> = Cell::new(None);
     let overrun = |release: Instant| {
@@ -61,16 +61,16 @@ fn find(context: &TaskContext, timeline: &mut Timeline, now: i64, measure: Optio
     let skipped = |Skipped { time }: Skipped| {
         overrun(time);
         cells.count(TaskWord::Skipped, 1);
-        world.board.note_break(unit, Break::Overrun, time);
+        run.board.note_break(unit, Break::Overrun, time);
         for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
             cells.histogram(metric).count(late(time));
         }
         if let Some(measure) = measure {
-            measure.skipped(late(time), context.of_wakeup(world.wall(time).0, now));
+            measure.skipped(late(time), context.of_wakeup(run.wall(time).0, now));
         }
         if let Some(ring) = &context.telemetry.trace {
-            let (time, release) = (time.nanos().0, world.wall(time).0);
-            world.trace_in(ring, Note::Skipped { time, release, at: now });
+            let (time, release) = (time.nanos().0, run.wall(time).0);
+            run.trace_in(ring, Note::Skipped { time, release, at: now });
         }
     };
     match context.plan.overrun {
@@ -106,8 +106,8 @@ fn find(context: &TaskContext, timeline: &mut Timeline, now: i64, measure: Optio
         Overrun::Stop => {
             if let Some(release) = timeline.overdue(time) {
                 overrun(release);
-                world.board.note_break(unit, Break::Overrun, release);
-                world.overrun(unit, release, late(release));
+                run.board.note_break(unit, Break::Overrun, release);
+                run.overrun(unit, release, late(release));
             }
         }
     }

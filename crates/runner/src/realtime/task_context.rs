@@ -16,7 +16,7 @@ use vecud_record::trace::{Note, NoteRing};
 #[derive(Clone, Copy)]
 pub struct TaskContext {
     /// The state that all threads share.
-    pub world: &'static RunState,
+    pub run: &'static RunState,
     /// The task of the thread.
     pub unit: UnitId,
     /// The plan of the task.
@@ -49,13 +49,13 @@ pub struct TaskContext {
 
 impl TaskContext {
     /// Looks all of it up for the thread of `unit`.
-    pub fn of(world: &'static RunState, unit: UnitId) -> TaskContext {
-        let (plan, state, telemetry) = (&world.plan.units[unit.0], &world.tasks[unit.0], &world.telemetry[unit.0]);
+    pub fn of(run: &'static RunState, unit: UnitId) -> TaskContext {
+        let (plan, state, telemetry) = (&run.plan.units[unit.0], &run.tasks[unit.0], &run.telemetry[unit.0]);
         let notes = telemetry.notes.expect("there is a ring in real time");
-        let (instance, core) = (&world.instances[plan.fmu.0], &world.cores[state.core]);
-        let cooperative = world.scheduling == Scheduling::Cooperative;
+        let (instance, core) = (&run.instances[plan.fmu.0], &run.cores[state.core]);
+        let cooperative = run.scheduling == Scheduling::Cooperative;
         TaskContext {
-            world,
+            run,
             unit,
             plan,
             state,
@@ -63,11 +63,11 @@ impl TaskContext {
             cells: telemetry.cells,
             notes,
             instance,
-            serial: world.serial(unit),
+            serial: run.serial(unit),
             core,
             cooperative,
-            cpu: world.pinned.then_some(plan.cpu),
-            spin: world.plan.host.spin.0,
+            cpu: run.pinned.then_some(plan.cpu),
+            spin: run.plan.host.spin.0,
             tunable: plan.has_clock(IntervalVariability::Tunable),
             from_outside: matches!(plan.release, Release::Datagram { .. } | Release::Request),
         }
@@ -108,7 +108,7 @@ impl TaskContext {
 
     #[cold]
     fn count_notes(&self, notes: [&Note; 2]) {
-        if let Some(figures) = TaskFigures::of(self.world.board, self.unit) {
+        if let Some(figures) = TaskFigures::of(self.run.board, self.unit) {
             notes.into_iter().for_each(|note| figures.take(note));
         }
     }

@@ -40,13 +40,13 @@ impl PartitionHost {
     #[cold]
     fn has_waited(&self, ticks: u64, executed: i64) {
         let Waits { blocked, executed: in_waits } = &self.waits;
-        blocked.set(blocked.get() + self.world.scale.nanos(ticks) as i64);
+        blocked.set(blocked.get() + self.run.scale.nanos(ticks) as i64);
         in_waits.set(in_waits.get() + self.executed() - executed);
     }
 
     /// Time that partitions have executed on this activation's core, ns.
     fn executed(&self) -> i64 {
-        let world = self.world;
-        self.unit().map_or(0, |unit| world.cores[world.tasks[unit.0].core].executed.load(Relaxed))
+        let run = self.run;
+        self.unit().map_or(0, |unit| run.cores[run.tasks[unit.0].core].executed.load(Relaxed))
     }
 }

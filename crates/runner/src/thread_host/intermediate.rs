@@ -47,24 +47,24 @@ struct Rows {
 
 impl IntermediateWork {
     /// The buffers of this instance; `None`: it needs none.
-    pub(super) fn new(world: &RunState, fmu: FmuId) -> Option<IntermediateWork> {
-        let own = &world.plan.fmus[fmu.0];
+    pub(super) fn new(run: &RunState, fmu: FmuId) -> Option<IntermediateWork> {
+        let own = &run.plan.fmus[fmu.0];
         let plan = own.intermediate()?;
         let curves = (!plan.inputs.is_empty()).then(|| {
             let batch = Batch::new(VariableType::Float64, plan.inputs.clone());
             Curves { elements: vec![(0.0, [0.0; HIGHEST]); batch.len()], batch, since: None }
         });
-        let rows = Rows::new(world, fmu, plan);
+        let rows = Rows::new(run, fmu, plan);
         (curves.is_some() || rows.is_some()).then_some(IntermediateWork { time_unit: own.time_unit, curves, rows })
     }
 }
 
 impl Rows {
-    fn new(world: &RunState, fmu: FmuId, plan: &IntermediatePlan) -> Option<Rows> {
+    fn new(run: &RunState, fmu: FmuId, plan: &IntermediatePlan) -> Option<Rows> {
         let is_its = |unit: &vecud_plan::UnitPlan| unit.fmu == fmu && matches!(unit.work, Work::Step(_));
-        let unit = world.plan.units.iter().position(is_its).filter(|_| !plan.recorded.is_empty())?;
-        let Release::Periodic { interval, .. } = world.plan.units[unit].release else { return None };
-        let batches: Vec<Batch> = plan.recorded.iter().map(|planned| values::get(&world.plan, planned).0).collect();
+        let unit = run.plan.units.iter().position(is_its).filter(|_| !plan.recorded.is_empty())?;
+        let Release::Periodic { interval, .. } = run.plan.units[unit].release else { return None };
+        let batches: Vec<Batch> = plan.recorded.iter().map(|planned| values::get(&run.plan, planned).0).collect();
         let mut places = Vec::new();
         for (number, planned) in plan.recorded.iter().enumerate() {
             for (item, variable) in planned.items.iter().enumerate() {
@@ -75,8 +75,8 @@ impl Rows {
             }
         }
         let place = |signal: SignalId| places.iter().find(|(own, _)| *own == signal).map(|(_, place)| *place);
-        let columns = world.plan.recorded(&world.plan.units[unit]).map(|signal| (signal, place(signal))).collect();
-        let grid = (world.plan.start, interval);
+        let columns = run.plan.recorded(&run.plan.units[unit]).map(|signal| (signal, place(signal))).collect();
+        let grid = (run.plan.start, interval);
         Some(Rows { unit: UnitId(unit), batches, columns, last: None, grid })
     }
 
@@ -90,8 +90,8 @@ impl Rows {
     }
 
     /// Appends a row of the values that were read at `time`; the other columns are unchanged.
-    fn append(&mut self, world: &RunState, time: Instant) {
-        let ring = world.board.samples(self.unit);
+    fn append(&mut self, run: &RunState, time: Instant) {
+        let ring = run.board.samples(self.unit);
         if ring.is_unused() || self.last.is_some_and(|last| last >= time) {
             return;
         }
@@ -99,7 +99,7 @@ impl Rows {
         let Rows { unit, batches, columns, .. } = self;
         while !ring.push(0, time, |record| {
             for (signal, place) in columns.iter() {
-                let planned = world.plan.column(*signal);
+                let planned = run.plan.column(*signal);
                 match (place, planned.capacity) {
                     (Some((batch, element)), None) => record.put_all([batches[*batch].word(*element)]),
                     (_, None) => record.put_all([0]),
@@ -111,8 +111,8 @@ impl Rows {
                 bits.fold(0, |bits, (column, _)| bits | 1u64 << column)
             }));
         }) {
-            if world.plan.mode == Mode::RealTime {
-                world.board.task(*unit).count(TaskWord::SamplesDropped, 1);
+            if run.plan.mode == Mode::RealTime {
+                run.board.task(*unit).count(TaskWord::SamplesDropped, 1);
                 return;
             }
             std::thread::sleep(Duration::from_micros(100));
@@ -144,15 +144,15 @@ impl PartitionHost {
     fn exchange_in_midst(&self, update: &Intermediate) -> Result<(), Failure> {
         let mut midst = self.midst.borrow_mut();
         let Some(IntermediateWork { time_unit, curves, rows }) = &mut *midst else { return Ok(()) };
-        let Some(updates) = self.world.instances[self.fmu.0].updates.get() else { return Ok(()) };
+        let Some(updates) = self.run.instances[self.fmu.0].updates.get() else { return Ok(()) };
         if let Some(rows) = rows.as_mut().filter(|_| update.get_allowed && update.step_finished)
             && let Some(time) = rows.instant(*time_unit, update.time)
         {
             for batch in &mut rows.batches {
                 let _warning_is_counted = updates.get(batch)?;
-                self.world.look_for_nan(self.fmu, Some(rows.unit), batch, || time);
+                self.run.look_for_nan(self.fmu, Some(rows.unit), batch, || time);
             }
-            rows.append(self.world, time);
+            rows.append(self.run, time);
         }
         if let Some(curves) = curves.as_mut().filter(|_| update.set_requested)
             && let Some(since) = curves.since

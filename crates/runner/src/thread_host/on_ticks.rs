@@ -30,10 +30,10 @@ struct OnTick {
 
 impl OnTicks {
     /// Buffers for the callbacks of `fmu`.
-    pub(super) fn new(world: &RunState, fmu: FmuId) -> OnTicks {
+    pub(super) fn new(run: &RunState, fmu: FmuId) -> OnTicks {
         let buffers = |on_tick: &vecud_plan::OnTick| {
-            let (values, outputs) = values::get(&world.plan, &on_tick.batch);
-            let (bundles, single) = ports::outgoing(world, &on_tick.batch, &values, outputs);
+            let (values, outputs) = values::get(&run.plan, &on_tick.batch);
+            let (bundles, single) = ports::outgoing(run, &on_tick.batch, &values, outputs);
             let items = on_tick.batch.items.iter().enumerate();
             let recorded = items.flat_map(|(item, variable)| {
                 values.elements(item).zip(&variable.signals).map(move |(element, signal)| (element, item, *signal))
@@ -41,7 +41,7 @@ impl OnTicks {
             let (clocks, recorded) = (on_tick.clocks.clone(), recorded.collect());
             OnTick { clocks, values, bundles, single, recorded, fresh: false }
         };
-        OnTicks { all: world.plan.fmus[fmu.0].on_ticks().iter().map(buffers).collect() }
+        OnTicks { all: run.plan.fmus[fmu.0].on_ticks().iter().map(buffers).collect() }
     }
 
     /// Another activation begins.
@@ -50,17 +50,17 @@ impl OnTicks {
     }
 
     /// Puts the recorded values into a sample of `unit`.
-    pub fn put(&self, world: &RunState, unit: UnitId, time: Instant, record: &mut NewRecord) {
-        let fmu = &world.plan.fmus[world.plan.units[unit.0].fmu.0];
+    pub fn put(&self, run: &RunState, unit: UnitId, time: Instant, record: &mut NewRecord) {
+        let fmu = &run.plan.fmus[run.plan.units[unit.0].fmu.0];
         for (planned, on_tick) in fmu.on_ticks().iter().zip(&self.all) {
             for &(element, item, signal) in &on_tick.recorded {
-                match world.plan.column(signal).capacity {
+                match run.plan.column(signal).capacity {
                     None => record.put_in(1, [on_tick.values.word(element)]),
                     // A value from an earlier activation is noted already.
                     Some(capacity) if !on_tick.fresh => record.put_bytes(capacity, None),
                     Some(_) => {
                         let text = Text { unit, time, variable: &planned.batch.items[item], signal };
-                        text.put(world, &on_tick.values, Some(element), record);
+                        text.put(run, &on_tick.values, Some(element), record);
                     }
                 }
             }
@@ -88,7 +88,7 @@ impl PartitionHost {
     pub(super) fn read_on_ticks(&self, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
         let now = self.unit().zip(self.due.get()).map(|(task, due)| {
             // The interval of a changing clock is not known yet.
-            let stamp = Visibility::default().of(self.world, task, &due, None);
+            let stamp = Visibility::default().of(self.run, task, &due, None);
             Publishing { unit: task, time: due.time, stamp, in_event: false }
         });
         for on_tick in &mut self.on_ticks.borrow_mut().all {
@@ -97,13 +97,13 @@ impl PartitionHost {
             }
             let _counted = updates.get(&mut on_tick.values)?;
             on_tick.fresh = true;
-            self.world.look_for_nan(self.fmu, self.unit(), &on_tick.values, || self.time());
+            self.run.look_for_nan(self.fmu, self.unit(), &on_tick.values, || self.time());
             on_tick.bundles.publish(&on_tick.values);
             for output in &on_tick.single {
-                if let Some(size) = output.publish(self.world, now, &on_tick.values, None, |_| false) {
+                if let Some(size) = output.publish(self.run, now, &on_tick.values, None, |_| false) {
                     let (task, reference) = (self.unit(), Some(output.reference));
                     let seen = Occurrence { task, reference, time: Some(self.time()), value: size as u64 };
-                    self.world.board.fmu(self.fmu).findings().note(FindingKind::OversizedValue, seen);
+                    self.run.board.fmu(self.fmu).findings().note(FindingKind::OversizedValue, seen);
                 }
             }
         }

@@ -22,7 +22,7 @@ impl PartitionHost {
     }
 
     fn stamp(&self) -> u64 {
-        if self.is_virtual() { self.world.board.next_in_order() } else { ticks() }
+        if self.is_virtual() { self.run.board.next_in_order() } else { ticks() }
     }
 
     /// A stamp, if anything is noted.
@@ -52,14 +52,14 @@ impl PartitionHost {
         if let Some(ring) = self.trace() {
             let Section { since, waited, nested } = self.section.take();
             let until = if self.is_virtual() { self.stamp() } else { since.wrapping_add(held) };
-            self.world.trace_in(ring, Note::Locked { since, until, waited, nested, leaked });
+            self.run.trace_in(ring, Note::Locked { since, until, waited, nested, leaked });
         }
     }
 
     /// A clock update that began at this stamp has ended.
     pub(super) fn trace_update(&self, since: Option<u64>) {
         if let (Some(ring), Some(since)) = (self.trace(), since) {
-            self.world.trace_in(ring, Note::Updated { since, until: self.stamp() });
+            self.run.trace_in(ring, Note::Updated { since, until: self.stamp() });
         }
     }
 
@@ -76,7 +76,7 @@ impl PartitionHost {
         if let Some(ring) = self.trace() {
             let (flow, at) = self.flow(tick);
             let (output, time) = (output as u32, tick.time.nanos().0);
-            self.world.trace_in(ring, Note::Ticked { output, target, taken, time, at, flow });
+            self.run.trace_in(ring, Note::Ticked { output, target, taken, time, at, flow });
         }
     }
 
@@ -84,7 +84,7 @@ impl PartitionHost {
     pub(super) fn trace_arm(&self, target: UnitId, tick: TickStamp) {
         if let Some(ring) = self.trace() {
             let (flow, at) = self.flow(tick);
-            self.world.trace_in(ring, Note::Armed { target, time: tick.time.nanos().0, at, flow });
+            self.run.trace_in(ring, Note::Armed { target, time: tick.time.nanos().0, at, flow });
         }
     }
 }

@@ -20,9 +20,9 @@ impl PartitionHost {
         from: Instant,
     ) -> Result<(), ActivationError> {
         // Under the lock: readings and their effects stay in the order of the changes.
-        let unit = self.world.plan.fmus[self.fmu.0].time_unit;
+        let unit = self.run.plan.fmus[self.fmu.0].time_unit;
         self.locked(|| {
-            for (index, task) in self.world.plan.units.iter().enumerate() {
+            for (index, task) in self.run.plan.units.iter().enumerate() {
                 let Some(partition) =
                     task.partition().filter(|partition| partition.kind == IntervalVariability::Tunable)
                 else {
@@ -33,7 +33,7 @@ impl PartitionHost {
                 }
                 let (read, qualifier) = setting.get_interval(partition.clock, partition.supports_fraction)?;
                 let reading = match Qualifier::from_raw(qualifier) {
-                    Some(Qualifier::Changed) => period(read, unit, self.world.shortest_period()).map(Some),
+                    Some(Qualifier::Changed) => period(read, unit, self.run.shortest_period()).map(Some),
                     Some(Qualifier::Unchanged) => Ok(None),
                     Some(Qualifier::NotYetKnown) | None => Err(Unusable::Qualifier(qualifier)),
                 };
@@ -53,7 +53,7 @@ impl PartitionHost {
     fn dispatch_change(&self, target: UnitId, interval: Fraction, from: Instant) {
         match &self.dispatch {
             Dispatch::Threads => {
-                self.world.retune(target, interval, from);
+                self.run.retune(target, interval, from);
                 self.wake_later(target);
             }
             Dispatch::Events(events) => events.borrow_mut().push(Event::Retune(target, interval, from)),

@@ -20,9 +20,9 @@ pub struct StepFigures {
 
 impl StepFigures {
     /// The figures of a task whose FMU counts time in `time_unit`.
-    pub fn new(world: &RunState, unit: UnitId, time_unit: TimeUnit) -> StepFigures {
-        let findings = world.board.fmu(world.plan.units[unit.0].fmu).findings();
-        StepFigures { unit, cells: world.board.task(unit), findings, time_unit, furthest: 0.0 }
+    pub fn new(run: &RunState, unit: UnitId, time_unit: TimeUnit) -> StepFigures {
+        let findings = run.board.fmu(run.plan.units[unit.0].fmu).findings();
+        StepFigures { unit, cells: run.board.task(unit), findings, time_unit, furthest: 0.0 }
     }
 
     /// A step was made.
@@ -110,8 +110,8 @@ pub struct IntegrationFigures {
 
 impl IntegrationFigures {
     /// The figures of an integration, in the name of this task.
-    pub fn new(world: &RunState, unit: UnitId) -> IntegrationFigures {
-        IntegrationFigures { cells: world.board.task(unit), counted: WorkCounts::default(), in_release: 0 }
+    pub fn new(run: &RunState, unit: UnitId) -> IntegrationFigures {
+        IntegrationFigures { cells: run.board.task(unit), counted: WorkCounts::default(), in_release: 0 }
     }
 
     /// A release begins.

@@ -33,9 +33,9 @@ struct Clock {
 
 impl PartitionUnit {
     /// The model partition of this task.
-    pub fn new(world: &RunState, unit: UnitId, partition: Partition) -> PartitionUnit {
-        let plan = &world.plan.units[unit.0];
-        let time_unit = Some(world.plan.fmus[plan.fmu.0].time_unit).filter(|unit| !unit.is_second());
+    pub fn new(run: &RunState, unit: UnitId, partition: Partition) -> PartitionUnit {
+        let plan = &run.plan.units[unit.0];
+        let time_unit = Some(run.plan.fmus[plan.fmu.0].time_unit).filter(|unit| !unit.is_second());
         let own = plan.partition().filter(|_| plan.release == Release::Changing);
         let changing = own.map(|partition| partition.supports_fraction);
         let clock = Clock { unit, time_unit, changing, next: None, visibility: Visibility::default() };
@@ -131,9 +131,9 @@ impl Getting for After<'_> {
         Ok(())
     }
 
-    fn stamp(&mut self, world: &RunState, due: &Due) -> Option<Stamp> {
+    fn stamp(&mut self, run: &RunState, due: &Due) -> Option<Stamp> {
         let Clock { unit, next, ref mut visibility, .. } = *self.clock;
-        visibility.of(world, unit, due, next)
+        visibility.of(run, unit, due, next)
     }
 
     #[inline(always)] // as what it calls

@@ -24,8 +24,8 @@ use vecud_plan::{OnError, Retry, StepPlan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 
 /// How long a step may be pending in a run of this plan.
-pub fn patience(world: &RunState) -> Duration {
-    Duration::from_nanos(world.plan.shutdown_timeout.0.try_into().unwrap_or(0))
+pub fn patience(run: &RunState) -> Duration {
+    Duration::from_nanos(run.plan.shutdown_timeout.0.try_into().unwrap_or(0))
 }
 
 /// The steps of an instance.
@@ -37,16 +37,16 @@ pub struct StepUnit {
 
 impl StepUnit {
     /// The steps of this task, `plan`, each over `step`.
-    pub fn new(world: &RunState, unit: UnitId, mut plan: StepPlan, step: Fraction, mut stepper: Stepper) -> StepUnit {
+    pub fn new(run: &RunState, unit: UnitId, mut plan: StepPlan, step: Fraction, mut stepper: Stepper) -> StepUnit {
         if plan.retry == Retry::FromState {
             // The FMU takes the memory for it now.
             let given = stepper.remember();
-            if !gives_state(world, unit, given, stepper.is_healthy()) && stepper.is_healthy() {
+            if !gives_state(run, unit, given, stepper.is_healthy()) && stepper.is_healthy() {
                 plan.retry = Retry::Never;
             }
         }
-        let stepping = Stepping::new(world, unit, plan, step);
-        StepUnit { stepper, stepping, recorded: Recorded::of(world, unit) }
+        let stepping = Stepping::new(run, unit, plan, step);
+        StepUnit { stepper, stepping, recorded: Recorded::of(run, unit) }
     }
 
     /// [`super::Unit::prefetch`].
@@ -63,9 +63,9 @@ impl StepUnit {
     /// Whether the FMU has asked for the end of the run: it comes when its next step would begin, or, where the others go on
     /// without an FMU that fails, for this FMU alone. Nothing is called any more.
     #[inline]
-    pub fn is_over(&self, world: &RunState, host: &PartitionHost) -> bool {
+    pub fn is_over(&self, run: &RunState, host: &PartitionHost) -> bool {
         if self.stepping.is_over() {
-            end(world, host, &self.stepping);
+            end(run, host, &self.stepping);
         }
         self.stepping.is_over()
     }
@@ -140,25 +140,25 @@ impl StepUnit {
 
     /// The outputs of the last step were read. Where inputs jump, the row before the jump is recorded.
     #[inline]
-    pub fn is_read(&mut self, calls: &Calls, world: &RunState, host: &PartitionHost) {
+    pub fn is_read(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost) {
         if self.recorded.is_some() {
             self.stepping.is_read(self.stepping.reached);
         }
         if self.stepping.shows_events() {
-            self.stepping.show_before(false, self.recorded.as_ref(), calls, world, host);
+            self.stepping.show_before(false, self.recorded.as_ref(), calls, run, host);
             let _is_set_at_the_next_release = self.stepping.has_jumped();
         }
     }
 
     /// Records the outputs of the last step, at its end, but not before `least`, the time that others have reached.
-    pub fn record_last(&mut self, calls: &Calls, world: &RunState, host: &PartitionHost, least: Instant) {
-        self.stepping.record_last(self.recorded.as_ref(), calls, world, host, least);
+    pub fn record_last(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost, least: Instant) {
+        self.stepping.record_last(self.recorded.as_ref(), calls, run, host, least);
     }
 
     /// There is no further step in this run.
-    pub fn finish(&mut self, calls: &Calls, world: &RunState, host: &PartitionHost) {
+    pub fn finish(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost) {
         self.stepping.note();
-        self.record_last(calls, world, host, world.begin);
+        self.record_last(calls, run, host, run.begin);
     }
 
     /// Gives the stepper back, so that the instance can be ended.
@@ -169,14 +169,14 @@ impl StepUnit {
 
 /// An FMU has asked for the end of the run.
 #[cold]
-pub fn end(world: &RunState, host: &PartitionHost, stepping: &Stepping) {
-    let findings = world.board.fmu(host.fmu()).findings();
+pub fn end(run: &RunState, host: &PartitionHost, stepping: &Stepping) {
+    let findings = run.board.fmu(host.fmu()).findings();
     if findings.count(FindingKind::AskedForEnd) == 0 {
         let seen = Occurrence { task: Some(stepping.unit()), time: stepping.reached, ..Occurrence::default() };
         findings.note(FindingKind::AskedForEnd, seen);
     }
-    if world.plan.on_error == OnError::Stop {
-        world.end(Ending::Discard);
+    if run.plan.on_error == OnError::Stop {
+        run.end(Ending::Discard);
     }
 }
 
@@ -228,10 +228,10 @@ impl<'a> Setting for Before<'a> {
     }
 
     #[inline(always)] // mostly there is nothing to do
-    fn ready(&mut self, calls: &Calls, world: &RunState, host: &PartitionHost, due: &Due) {
+    fn ready(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost, due: &Due) {
         self.stepping.note();
         if let Some(recorded) = self.recorded {
-            self.stepping.record_release(recorded, calls, world, host, due.time);
+            self.stepping.record_release(recorded, calls, run, host, due.time);
         }
     }
 

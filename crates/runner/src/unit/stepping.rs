@@ -46,15 +46,15 @@ struct EventRows {
 }
 
 impl EventRows {
-    fn new(world: &RunState, steps_per_row: u32, step: Fraction) -> EventRows {
+    fn new(run: &RunState, steps_per_row: u32, step: Fraction) -> EventRows {
         let interval = Instant::ZERO.after_many(step, steps_per_row.into()).minus(Instant::ZERO);
         EventRows {
-            input_events: world.plan.input_events.clone().into(),
-            past: world.plan.input_events.partition_point(|event| *event <= world.begin),
+            input_events: run.plan.input_events.clone().into(),
+            past: run.plan.input_events.partition_point(|event| *event <= run.begin),
             has_jumped: false,
-            start: world.plan.start,
+            start: run.plan.start,
             interval: interval.filter(|_| steps_per_row > 1),
-            next_row: world.plan.start,
+            next_row: run.plan.start,
             left_out: None,
             rows: 0,
         }
@@ -157,9 +157,9 @@ pub struct Stepping {
 
 impl Stepping {
     /// The steps of this task, `plan`, each over `step`.
-    pub fn new(world: &RunState, unit: UnitId, plan: StepPlan, step: Fraction) -> Stepping {
-        let own = &world.plan.units[unit.0];
-        let time_unit = world.plan.fmus[own.fmu.0].time_unit;
+    pub fn new(run: &RunState, unit: UnitId, plan: StepPlan, step: Fraction) -> Stepping {
+        let own = &run.plan.units[unit.0];
+        let time_unit = run.plan.fmus[own.fmu.0].time_unit;
         Stepping {
             unit,
             stride: Stride::new(step),
@@ -174,23 +174,23 @@ impl Stepping {
             retry: plan.retry,
             time_unit,
             // A run that is taken up again goes on from where its steps end.
-            stop: world.plan.stop.filter(|_| !world.saves),
-            until: world.plan.released_until(own).filter(|_| !world.saves),
+            stop: run.plan.stop.filter(|_| !run.saves),
+            until: run.plan.released_until(own).filter(|_| !run.saves),
             part: RunPart {
-                is_resumed: world.begin > world.plan.start || world.plan.fmus[own.fmu.0].initial_state.is_some(),
-                is_continued: world.saves,
+                is_resumed: run.begin > run.plan.start || run.plan.fmus[own.fmu.0].initial_state.is_some(),
+                is_continued: run.saves,
             },
             reached: None,
             read: None,
             row: LastRow::Missing,
             tolerance: plan.internal_step.unwrap_or(time_unit.amount(step).unwrap_or(step).seconds() / 100.0),
             end: RunEnd::Open,
-            figures: StepFigures::new(world, unit, time_unit),
+            figures: StepFigures::new(run, unit, time_unit),
             off: None,
             beside: None,
             told_times: [None; 2],
             event_rows: match plan.rows {
-                StepRows::Events { steps_per_row } => Some(Box::new(EventRows::new(world, steps_per_row, step))),
+                StepRows::Events { steps_per_row } => Some(Box::new(EventRows::new(run, steps_per_row, step))),
                 StepRows::Releases => None,
             },
         }
@@ -227,14 +227,7 @@ impl Stepping {
 
     /// Appends the row of this time, unless it is there already. In virtual time nothing is lost: waits for the supervisor to
     /// read.
-    pub fn record(
-        &mut self,
-        recorded: &Recorded,
-        calls: &Calls,
-        world: &RunState,
-        host: &PartitionHost,
-        time: Instant,
-    ) {
+    pub fn record(&mut self, recorded: &Recorded, calls: &Calls, run: &RunState, host: &PartitionHost, time: Instant) {
         if !self.lacks_row(time) {
             return;
         }
@@ -244,9 +237,9 @@ impl Stepping {
             event_rows.rows += 1;
             event_rows.rows
         });
-        while !recorded.append(calls, world, host, order, time) {
-            if world.plan.mode == Mode::RealTime {
-                world.board.task(self.unit).count(TaskWord::SamplesDropped, 1);
+        while !recorded.append(calls, run, host, order, time) {
+            if run.plan.mode == Mode::RealTime {
+                run.board.task(self.unit).count(TaskWord::SamplesDropped, 1);
                 return;
             }
             std::thread::sleep(Duration::from_micros(100));
@@ -264,7 +257,7 @@ impl Stepping {
         &mut self,
         recorded: &Recorded,
         calls: &Calls,
-        world: &RunState,
+        run: &RunState,
         host: &PartitionHost,
         time: Instant,
     ) {
@@ -272,7 +265,7 @@ impl Stepping {
         if !matches!(self.row, LastRow::At(_))
             || self.event_rows.as_mut().is_none_or(|event_rows| event_rows.is_row(&time))
         {
-            self.record(recorded, calls, world, host, time);
+            self.record(recorded, calls, run, host, time);
         }
     }
 
@@ -283,7 +276,7 @@ impl Stepping {
         has_event: bool,
         recorded: Option<&Recorded>,
         calls: &Calls,
-        world: &RunState,
+        run: &RunState,
         host: &PartitionHost,
     ) {
         let (Some(event_rows), Some(reached)) = (&mut self.event_rows, self.reached) else { return };
@@ -295,7 +288,7 @@ impl Stepping {
         }
         self.row = match recorded {
             Some(recorded) => {
-                self.record(recorded, calls, world, host, reached);
+                self.record(recorded, calls, run, host, reached);
                 LastRow::BeforeEvent
             }
             None => LastRow::Missing,
@@ -355,7 +348,7 @@ impl Stepping {
         &mut self,
         recorded: Option<&Recorded>,
         calls: &Calls,
-        world: &RunState,
+        run: &RunState,
         host: &PartitionHost,
         least: Instant,
     ) {
@@ -366,7 +359,7 @@ impl Stepping {
             self.end = RunEnd::Recorded;
         }
         if let (Some(recorded), Some(read), false) = (recorded, self.read, self.part.is_continued) {
-            self.record(recorded, calls, world, host, read.max(least));
+            self.record(recorded, calls, run, host, read.max(least));
         }
     }
 

@@ -44,15 +44,11 @@ pub(super) struct BatchStepping {
 
 impl BatchStepping {
     /// For a run with these tasks and stimuli; nothing was made yet.
-    pub(super) fn new(
-        world: &'static RunState,
-        contexts: &[VirtualContext],
-        stimuli: &VirtualStimuli,
-    ) -> BatchStepping {
-        let word = |global| world.board.global(global);
+    pub(super) fn new(run: &'static RunState, contexts: &[VirtualContext], stimuli: &VirtualStimuli) -> BatchStepping {
+        let word = |global| run.board.global(global);
         BatchStepping {
             are_possible: stimuli.are_none() && contexts.iter().any(|context| context.can_batch),
-            begin: world.plan.start.nanos(),
+            begin: run.plan.start.nanos(),
             complete: word(Global::Complete),
             reached: word(Global::Reached),
             requests: [Global::StopRequest, Global::PauseRequest].map(word),
@@ -72,7 +68,7 @@ impl BatchStepping {
     #[inline(always)] // mostly there are none
     pub(super) fn make(
         &mut self,
-        world: &'static RunState,
+        run: &'static RunState,
         contexts: &mut [VirtualContext],
         agenda: &mut Agenda,
         moment: &mut Moment,
@@ -86,13 +82,13 @@ impl BatchStepping {
         let Some(batch) = &mut next else { return false };
         let time = batch.due().time;
         let all_regular = agenda.released(batch).all(|task| contexts[task.0].is_regular_from(time));
-        all_regular && self.make_all(world, contexts, agenda, batch, moment, served)
+        all_regular && self.make_all(run, contexts, agenda, batch, moment, served)
     }
 
     #[inline(never)] // loops of their own
     fn make_all(
         &mut self,
-        world: &'static RunState,
+        run: &'static RunState,
         contexts: &mut [VirtualContext],
         agenda: &mut Agenda,
         batch: &mut Instants,
@@ -104,8 +100,8 @@ impl BatchStepping {
         self.tasks.retain(|task| !contexts[task.0].failed.load(Relaxed));
         self.tasks.iter().for_each(|task| contexts[task.0].host.enter(contexts[task.0].telemetry));
         let instants = match self.apart == 0 && batch.left() >= FEW {
-            true => self.make_at_once(world, contexts, batch, moment, served),
-            false => Some(self.make_one_by_one(world, contexts, batch, moment, served)),
+            true => self.make_at_once(run, contexts, batch, moment, served),
+            false => Some(self.make_one_by_one(run, contexts, batch, moment, served)),
         };
         self.tasks.iter().for_each(|task| contexts[task.0].host.end());
         let Some(instants) = instants else { return false };
@@ -118,7 +114,7 @@ impl BatchStepping {
     /// `None`: a task can make none now.
     fn make_at_once(
         &mut self,
-        world: &'static RunState,
+        run: &'static RunState,
         contexts: &mut [VirtualContext],
         batch: &mut Instants,
         moment: &mut Moment,
@@ -129,7 +125,7 @@ impl BatchStepping {
             contexts[task.0].serve(served);
         }
         let all = fast_path(contexts, &self.tasks)?;
-        let (instants, exit) = self.make_regular(world, all, batch, moment);
+        let (instants, exit) = self.make_regular(run, all, batch, moment);
         let last = exit.as_ref().map(|(place, _)| *place).or(if instants > 0 {
             self.tasks.len().checked_sub(1)
         } else {
@@ -143,7 +139,7 @@ impl BatchStepping {
         context.finish_irregular_step(exit, batch.due(), moment.seconds, end);
         self.reached.store(moment.since_start, Relaxed);
         self.beside.extend(context.activation.take_point().map(|point| (task, point)));
-        self.make_instant(world, contexts, place + 1, batch.due(), end, moment, served);
+        self.make_instant(run, contexts, place + 1, batch.due(), end, moment, served);
         Some(instants + 1)
     }
 
@@ -152,13 +148,13 @@ impl BatchStepping {
     /// regular.
     fn make_regular(
         &self,
-        world: &RunState,
+        run: &RunState,
         mut all: Vec<FastPathSteps>,
         batch: &mut Instants,
         moment: &mut Moment,
     ) -> (u64, Option<(usize, FastPathExit)>) {
         let (mut fast_path, mut instants, mut exit) = (FastPath::begin(), 0, None);
-        while !self.is_asked() && world.ending() != Ending::Discard {
+        while !self.is_asked() && run.ending() != Ending::Discard {
             let end = batch.next();
             moment.come_to(&batch.due().time, self.begin, self.complete);
             let seconds = (moment.seconds, end.seconds());
@@ -190,17 +186,17 @@ impl BatchStepping {
     /// instants.
     fn make_one_by_one(
         &mut self,
-        world: &'static RunState,
+        run: &'static RunState,
         contexts: &mut [VirtualContext],
         batch: &mut Instants,
         moment: &mut Moment,
         served: &mut Option<&'static PartitionHost>,
     ) -> u64 {
         let (mut instants, mut goes_on) = (0, true);
-        while goes_on && !self.is_asked() && world.ending() != Ending::Discard {
+        while goes_on && !self.is_asked() && run.ending() != Ending::Discard {
             let end = batch.next();
             moment.come_to(&batch.due().time, self.begin, self.complete);
-            goes_on = self.make_instant(world, contexts, 0, batch.due(), end, moment, served);
+            goes_on = self.make_instant(run, contexts, 0, batch.due(), end, moment, served);
             instants += 1;
             self.apart = self.apart.saturating_sub(1);
             goes_on &= batch.go_on(end) && (self.apart > 0 || batch.left() < FEW);
@@ -213,7 +209,7 @@ impl BatchStepping {
     #[expect(clippy::too_many_arguments, reason = "what a run is made of")]
     fn make_instant(
         &mut self,
-        world: &'static RunState,
+        run: &'static RunState,
         contexts: &mut [VirtualContext],
         first: usize,
         due: &Due,
@@ -227,7 +223,7 @@ impl BatchStepping {
             if context.failed.load(Relaxed) {
                 continue;
             }
-            if (first > 0 || !goes_on) && world.ending() == Ending::Discard {
+            if (first > 0 || !goes_on) && run.ending() == Ending::Discard {
                 // The task was released at the last instant of the run.
                 context.telemetry.cells.count(TaskWord::Discarded, 1);
                 continue;

@@ -49,23 +49,23 @@ impl Together {
     }
 
     /// Tells the supervisor up to when the recording is complete.
-    fn tell(&self, world: &RunState) {
+    fn tell(&self, run: &RunState) {
         let all = self.complete.iter().map(|own| own.load(SeqCst)).min();
-        all.into_iter().for_each(|time| _ = world.board.global(Global::Complete).fetch_max(time, SeqCst));
+        all.into_iter().for_each(|time| _ = run.board.global(Global::Complete).fetch_max(time, SeqCst));
     }
 
     /// `task` is done.
-    fn leave(&self, task: TaskId, world: &RunState) {
+    fn leave(&self, task: TaskId, run: &RunState) {
         self.turns[task.0].store(u64::MAX, SeqCst);
         self.complete[task.0].store(u64::MAX, SeqCst);
-        self.tell(world);
+        self.tell(run);
     }
 }
 
 /// Runs all activations up to the stop time, or until the end of the run is requested, and returns them with the timelines.
 /// `Err`: the system refuses threads.
 pub fn run(
-    world: &'static RunState,
+    run: &'static RunState,
     activations: Vec<Activation>,
     timelines: Vec<Timeline>,
 ) -> Result<(Vec<Activation>, Vec<Timeline>), String> {
@@ -75,11 +75,11 @@ pub fn run(
     for (task, (activation, timeline)) in activations.into_iter().zip(timelines).enumerate() {
         let (task, together) = (TaskId(task), Arc::clone(&together));
         let body = move |_| {
-            let done = serve(world, task, activation, timeline, &together);
-            together.leave(task, world);
+            let done = serve(run, task, activation, timeline, &together);
+            together.leave(task, run);
             done
         };
-        let name = &world.plan.units[world.plan.tasks[task.0].first().0].thread;
+        let name = &run.plan.units[run.plan.tasks[task.0].first().0].thread;
         threads.push(thread::spawn_deep(name, 0, body).map_err(|error| error.to_string())?);
     }
     let (mut activations, mut timelines) = (Vec::new(), Vec::new());
@@ -89,46 +89,46 @@ pub fn run(
         activations.push(activation);
         timelines.extend(agenda.into_timelines());
     }
-    Ok((activations, left(world, timelines)))
+    Ok((activations, left(run, timelines)))
 }
 
 /// Runs the activations of a task until there are no more.
 fn serve(
-    world: &'static RunState,
+    run: &'static RunState,
     task: TaskId,
     mut activation: Activation,
     timeline: Timeline,
     together: &Together,
 ) -> (Activation, Agenda) {
     let events = Dispatch::Events(RefCell::default());
-    let unit = world.plan.tasks[task.0].first();
-    let host = PartitionHost::new(world, world.plan.units[unit.0].fmu, LockMember::outside(), events);
+    let unit = run.plan.tasks[task.0].first();
+    let host = PartitionHost::new(run, run.plan.units[unit.0].fmu, LockMember::outside(), events);
     // Leaked: FMU code may call back until the very end of the process.
     let host: &'static PartitionHost = Box::leak(Box::new(host));
     set_thread_host(Some(host));
-    let mut context = VirtualContext::new(world, unit, &mut activation, host, &[]);
+    let mut context = VirtualContext::new(run, unit, &mut activation, host, &[]);
     let (mut agenda, mut moment) = (Agenda::new(vec![timeline]), Moment::default());
-    let [reached, stop_request] = [Global::Reached, Global::StopRequest].map(|word| world.board.global(word));
-    let (begin, tasks) = (world.plan.start.nanos(), world.plan.tasks.len() as u64);
+    let [reached, stop_request] = [Global::Reached, Global::StopRequest].map(|word| run.board.global(word));
+    let (begin, tasks) = (run.plan.start.nanos(), run.plan.tasks.len() as u64);
     for count in 0.. {
-        if !goes_on(world, &mut agenda, stop_request) || context.failed.load(Relaxed) || agenda.take().is_none() {
+        if !goes_on(run, &mut agenda, stop_request) || context.failed.load(Relaxed) || agenda.take().is_none() {
             break;
         }
         moment.follow(&agenda, begin, &together.complete[task.0]);
-        together.tell(world);
+        together.tell(run);
         together.meet(task, count + task.0 as u64);
-        let result = context.activate(world, agenda.due(), moment.seconds);
+        let result = context.activate(run, agenda.due(), moment.seconds);
         // This agenda has no other task that it could tick.
         host.take_events(|_| ());
         if let Some(point) = context.activation.take_point() {
             agenda.beside(ONLY, point);
         }
         if context.has(|rare| rare.recorded) && result.is_ok() {
-            context.record(world, count * tasks + task.0 as u64, agenda.due());
+            context.record(run, count * tasks + task.0 as u64, agenda.due());
         }
         reached.fetch_max(moment.since_start, Relaxed);
     }
-    activation.finish(world, host);
+    activation.finish(run, host);
     set_thread_host(None);
     (activation, agenda)
 }

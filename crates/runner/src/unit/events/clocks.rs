@@ -56,18 +56,18 @@ struct Input {
 impl StepClocks {
     /// The clocks of the FMU whose steps `unit` makes; `learned`: their intervals from before the run, by their places; `left`:
     /// the state of the saved run that this one continues.
-    pub fn new(world: &RunState, unit: UnitId, learned: &[Learned], left: Option<&BetweenSteps>) -> StepClocks {
-        let fmu = world.plan.units[unit.0].fmu;
-        let plan = &world.plan.fmus[fmu.0];
+    pub fn new(run: &RunState, unit: UnitId, learned: &[Learned], left: Option<&BetweenSteps>) -> StepClocks {
+        let fmu = run.plan.units[unit.0].fmu;
+        let plan = &run.plan.fmus[fmu.0];
         // Steps go beyond the stop time of a run that may be taken up again.
-        let stop = world.plan.stop.filter(|_| !world.saves);
+        let stop = run.plan.stop.filter(|_| !run.saves);
         let outputs: Vec<_> = plan.output_clocks.iter().filter(|clock| clock.input.is_none()).collect();
         let inputs = plan.output_clocks.iter().enumerate().filter_map(|(place, clock)| {
             let own = clock.input.as_ref()?;
-            let mut timeline = Timeline::new(&own.release, world.plan.start, stop);
-            timeline.learn(learned.get(place).copied().unwrap_or_default(), world.plan.start, None);
+            let mut timeline = Timeline::new(&own.release, run.plan.start, stop);
+            timeline.learn(learned.get(place).copied().unwrap_or_default(), run.plan.start, None);
             let (kind, fraction) = (own.clock.kind, own.clock.supports_fraction);
-            let fed = StepFeed::of(world, unit, &own.release);
+            let fed = StepFeed::of(run, unit, &own.release);
             Some(Input { reference: clock.reference, kind, fraction, timeline, fed, pending: 0 })
         });
         let mut inputs: Vec<Input> = inputs.collect();
@@ -82,7 +82,7 @@ impl StepClocks {
         }
         for (clock, time) in left.iter().flat_map(|left| &left.ticks) {
             let stamp = TickStamp { time: *time, dispatched: Nanos(0), root: None };
-            let _there_is_room = world.instances[fmu.0].ticks.get(*clock).map(|queue| queue.push(stamp));
+            let _there_is_room = run.instances[fmu.0].ticks.get(*clock).map(|queue| queue.push(stamp));
         }
         StepClocks {
             fmu,
@@ -109,10 +109,10 @@ impl StepClocks {
 
     /// Fetches the ticks that stimuli have in the course of a step, from its begin to its end at the latest. `false`: they cannot
     /// be read, and the run ends.
-    pub fn take_fed(&mut self, world: &RunState, step: (Instant, Instant)) -> bool {
+    pub fn take_fed(&mut self, run: &RunState, step: (Instant, Instant)) -> bool {
         self.inputs
             .iter_mut()
-            .all(|Input { fed, timeline, .. }| fed.as_mut().is_none_or(|fed| fed.take_within(world, timeline, step)))
+            .all(|Input { fed, timeline, .. }| fed.as_mut().is_none_or(|fed| fed.take_within(run, timeline, step)))
     }
 
     /// When one of them ticks next by itself or by a stimulus, as far as that is known.
@@ -121,8 +121,8 @@ impl StepClocks {
     }
 
     /// Whether one of them is to tick at this communication point; `before`: the last one.
-    pub fn is_due(&mut self, world: &RunState, point: Instant, before: Option<Instant>) -> bool {
-        let queues = world.instances[self.fmu.0].ticks.iter().skip(self.first_input);
+    pub fn is_due(&mut self, run: &RunState, point: Instant, before: Option<Instant>) -> bool {
+        let queues = run.instances[self.fmu.0].ticks.iter().skip(self.first_input);
         for (input, queue) in self.inputs.iter_mut().zip(queues) {
             while input.timeline.next().is_some_and(|time| time <= point) {
                 input.timeline.take();
@@ -133,13 +133,13 @@ impl StepClocks {
             while queue.peek().is_some_and(|tick| tick.time < point)
                 && let Some(TickStamp { time, .. }) = queue.pop()
             {
-                let cells = world.board.task(self.unit);
+                let cells = run.board.task(self.unit);
                 queue.waiting(0);
                 input.pending += 1;
                 cells.count(TaskWord::Deferred, 1);
                 if before.is_some_and(|before| time < before) {
                     cells.count(TaskWord::Retimed, 1);
-                    world.board.note_break(self.unit, Break::Retimed, point);
+                    run.board.note_break(self.unit, Break::Retimed, point);
                 }
             }
         }
@@ -152,7 +152,7 @@ impl StepClocks {
     }
 
     /// Another clock has ticked this one, by its place, at `point`: it ticks there, or at a later `time`.
-    pub fn tick(&mut self, world: &RunState, clock: usize, point: Instant, time: Instant) {
+    pub fn tick(&mut self, run: &RunState, clock: usize, point: Instant, time: Instant) {
         let input = clock.checked_sub(self.first_input).and_then(|input| self.inputs.get_mut(input));
         let Some(input) = input else { return };
         if time <= point {
@@ -162,10 +162,10 @@ impl StepClocks {
         }
         let outcome = input.timeline.tick(time, DispatchStamp { wall: Nanos(0), time, root: None });
         if outcome == Tick::Full {
-            world.board.task(self.unit).count_shared(TaskWord::RefusedTicks, 1);
+            run.board.task(self.unit).count_shared(TaskWord::RefusedTicks, 1);
         }
-        let stamp = TickStamp { time, dispatched: world.wall(point), root: None };
-        world.count(self.unit, stamp, outcome);
+        let stamp = TickStamp { time, dispatched: run.wall(point), root: None };
+        run.count(self.unit, stamp, outcome);
     }
 
     /// Sets the due input clocks, each once: they are active in this iteration.
@@ -190,7 +190,7 @@ impl StepClocks {
     }
 
     /// Reads which output clocks are active in this iteration at `point`, and how much later others follow.
-    pub fn get(&mut self, world: &RunState, event: &mut EventMode, point: Instant) -> Result<(), Failure> {
+    pub fn get(&mut self, run: &RunState, event: &mut EventMode, point: Instant) -> Result<(), Failure> {
         if self.outputs.is_empty() {
             return Ok(());
         }
@@ -199,14 +199,14 @@ impl StepClocks {
             *active = *read == 1;
         }
         let Some(delays) = &mut self.delays else { return Ok(()) };
-        let plan = &world.plan.fmus[self.fmu.0];
+        let plan = &run.plan.fmus[self.fmu.0];
         let active = self.outputs.active();
         delays.ask(plan, active, |references, into: ElementIntervals| event.get_draft_intervals(references, into))?;
         for (place, _) in active.iter().enumerate().filter(|(_, active)| **active == 1) {
             // The clock has ticked, whatever its delay is.
             if let Err(illegal) = delays.after(place) {
                 let seen = (plan.output_clocks[place].reference, point, illegal.to_bits());
-                note(world, self.fmu, self.unit, FindingKind::IllegalInterval, seen);
+                note(run, self.fmu, self.unit, FindingKind::IllegalInterval, seen);
             }
         }
         Ok(())
@@ -229,7 +229,7 @@ impl StepClocks {
     }
 
     /// Asks, after an iteration at `point`, for the intervals of countdown clocks, and of changing ones that have ticked.
-    pub fn ask(&mut self, world: &RunState, event: &mut EventMode, point: Instant) -> Result<(), Failure> {
+    pub fn ask(&mut self, run: &RunState, event: &mut EventMode, point: Instant) -> Result<(), Failure> {
         for (place, input) in self.inputs.iter_mut().enumerate() {
             let ticked = self.active[self.first_input + place];
             match input.kind {
@@ -246,7 +246,7 @@ impl StepClocks {
                             Err(_) => {
                                 let value = roughly(read, self.time_unit).to_bits();
                                 note(
-                                    world,
+                                    run,
                                     self.fmu,
                                     self.unit,
                                     FindingKind::IllegalInterval,
@@ -258,7 +258,7 @@ impl StepClocks {
                         None => {
                             let value = qualifier as u64;
                             note(
-                                world,
+                                run,
                                 self.fmu,
                                 self.unit,
                                 FindingKind::IllegalQualifier,
@@ -276,7 +276,7 @@ impl StepClocks {
                             let function = Function::get_interval(input.fraction);
                             let value = roughly(read, self.time_unit).to_bits();
                             note(
-                                world,
+                                run,
                                 self.fmu,
                                 self.unit,
                                 FindingKind::IllegalInterval,
@@ -301,12 +301,12 @@ impl StepClocks {
 }
 
 fn note(
-    world: &RunState,
+    run: &RunState,
     fmu: FmuId,
     unit: UnitId,
     finding: FindingKind,
     (reference, time, value): (ValueReference, Instant, u64),
 ) {
     let seen = Occurrence { task: Some(unit), reference: Some(reference), time: Some(time), value };
-    world.board.fmu(fmu).findings().note(finding, seen);
+    run.board.fmu(fmu).findings().note(finding, seen);
 }

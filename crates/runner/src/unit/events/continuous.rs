@@ -60,15 +60,15 @@ pub struct Continuous {
 
 impl Continuous {
     /// The integration of the unit of this task; `None`: it has no FMU for Model Exchange.
-    pub fn of(world: &RunState, unit: UnitId) -> Option<Continuous> {
-        let plan = &world.plan;
+    pub fn of(run: &RunState, unit: UnitId) -> Option<Continuous> {
+        let plan = &run.plan;
         let (members, integration) = integrated(plan, unit)?;
-        let buffers = IntegrationBuffers::of(plan, unit, |fmu| world.described_now(fmu))?;
+        let buffers = IntegrationBuffers::of(plan, unit, |fmu| run.described_now(fmu))?;
         Some(Continuous {
             integration,
             first: plan.units[unit.0].fmu,
             stops_at_steps: stops_at_steps(&buffers.parts),
-            figures: IntegrationFigures::new(world, members[buffers.parts.first().map_or(0, |part| part.member)]),
+            figures: IntegrationFigures::new(run, members[buffers.parts.first().map_or(0, |part| part.member)]),
             buffers,
             was_event: true,
             from: plan.start,
@@ -77,7 +77,7 @@ impl Continuous {
                 integration.max_events,
                 members.iter().any(|unit| plan.units[unit.0].shows_events()),
             ),
-            isolation: match is_alone(world, &members) {
+            isolation: match is_alone(run, &members) {
                 true if members.len() == 1 && is_by_itself(plan, unit) => Isolation::Single,
                 true => Isolation::Alone,
                 false => Isolation::Shared,
@@ -174,7 +174,7 @@ impl Continuous {
 
     /// Follows changes of structural parameters: everything is read again from these FMUs, and buffers are swapped.
     fn follow_sizes(&mut self, group: &mut Group) {
-        let instances = &group.world.instances;
+        let instances = &group.run.instances;
         let mut has_changed = false;
         for part in &mut self.buffers.parts {
             let resized = instances[part.fmu.0].resized.load(Relaxed);
@@ -216,7 +216,7 @@ impl Continuous {
         for part in parts.iter() {
             let (states, nominals) = (&mut drive.states_mut()[part.states.clone()], &mut nominals[part.states.clone()]);
             let task = group.unit(part.member);
-            group.with(part.member, |member, calls, world, host| {
+            group.with(part.member, |member, calls, run, host| {
                 let anew = std::mem::take(&mut member.anew);
                 let Engine::Equations(model) = &mut member.engine else { return Ok(()) };
                 let mut now = model.continuous_time().ok_or(NO_MODE)?;
@@ -229,7 +229,7 @@ impl Continuous {
                     for nominal in nominals.iter().filter(|nominal| nominal.is_nan() || **nominal <= 0.0) {
                         let (task, time, value) = (Some(task), Some(point), nominal.to_bits());
                         let seen = Occurrence { task, reference: None, time, value };
-                        world.board.fmu(host.fmu()).findings().note(FindingKind::IllegalNominal, seen);
+                        run.board.fmu(host.fmu()).findings().note(FindingKind::IllegalNominal, seen);
                     }
                 }
                 Ok(())
@@ -433,7 +433,7 @@ impl Continuous {
         let (task, fmu) = (group.unit(part.member), group.host(part.member).fmu());
         let value = u64::from(self.integration.max_events);
         let seen = Occurrence { task: Some(task), reference: None, time: Some(time), value };
-        group.world.board.fmu(fmu).findings().note(FindingKind::TooManyEvents, seen);
+        group.run.board.fmu(fmu).findings().note(FindingKind::TooManyEvents, seen);
     }
 }
 
@@ -444,15 +444,15 @@ fn stops_at_steps(parts: &[CoupledFmu]) -> bool {
 }
 
 /// Whether the results of these tasks go nowhere, and nothing is set in them.
-fn is_alone(world: &RunState, members: &[UnitId]) -> bool {
-    let plan = &world.plan;
+fn is_alone(run: &RunState, members: &[UnitId]) -> bool {
+    let plan = &run.plan;
     let is_set = |unit: &UnitId| !plan.units[unit.0].set.is_empty();
     let is_controlled = plan.fmus.iter().any(|fmu| !fmu.control.variables.is_empty());
     plan.mode == Mode::Virtual
         && plan.connections.is_empty()
         && !members.iter().any(is_set)
         && !is_controlled
-        && !world.saves
+        && !run.saves
 }
 
 /// Whether the FMU of this task has no clocks, and no master makes its steps.

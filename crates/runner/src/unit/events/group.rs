@@ -36,16 +36,16 @@ impl GroupMember {
 
     /// Fetches the stimuli's values for the release `due`, unless inputs from outside are held (`is_held`). `false`: they cannot
     /// be read, and the run ends.
-    pub fn stimulate(&mut self, world: &RunState, due: &Due, is_held: bool) -> bool {
-        let own = is_held || self.calls.stimulate(&mut self.stimuli, world, due.time);
+    pub fn stimulate(&mut self, run: &RunState, due: &Due, is_held: bool) -> bool {
+        let own = is_held || self.calls.stimulate(&mut self.stimuli, run, due.time);
         self.member.follow_rows(&self.stimuli);
-        own && self.member.take_fed(world, due)
+        own && self.member.take_fed(run, due)
     }
 }
 
 /// The FMUs of a unit in a release, by their numbers: 0 is the first, in whose name the thread works.
 pub struct Group<'a> {
-    pub world: &'static RunState,
+    pub run: &'static RunState,
     pub host: &'static PartitionHost,
     pub first: (&'a mut Member, &'a mut Calls),
     pub others: &'a mut [GroupMember],
@@ -79,7 +79,7 @@ impl Group<'_> {
             return self.host;
         }
         let unit = self.unit(number);
-        self.host.of(self.world.plan.units[unit.0].fmu)
+        self.host.of(self.run.plan.units[unit.0].fmu)
     }
 
     /// Does something with one of them, under its own host.
@@ -88,14 +88,14 @@ impl Group<'_> {
         number: usize,
         body: impl FnOnce(&mut Member, &mut Calls, &'static RunState, &'static PartitionHost) -> Result<T, ActivationError>,
     ) -> Result<T, Failed> {
-        let (world, host) = (self.world, self.host(number));
+        let (run, host) = (self.run, self.host(number));
         let is_other = number > 0;
         if is_other {
             set_thread_host(Some(host));
             label_thread(self.unit(number).0 as u64 + 1);
         }
         let (member, calls) = self.member(number);
-        let result = body(member, calls, world, host);
+        let result = body(member, calls, run, host);
         host.returned_from_fmu();
         if is_other {
             set_thread_host(Some(self.host));
@@ -119,15 +119,15 @@ impl Group<'_> {
 
     /// Whether the end of the run is requested, to come as soon as possible: a run whose state is saved ends on its grid.
     pub fn is_stopped(&self) -> bool {
-        let request = self.world.board.global(Global::StopRequest);
-        !self.world.saves && (request.load(Relaxed) != 0 || self.world.ending() == Ending::Discard)
+        let request = self.run.board.global(Global::StopRequest);
+        !self.run.saves && (request.load(Relaxed) != 0 || self.run.ending() == Ending::Discard)
     }
 
     /// The others begin in their own names.
     pub fn begin(&mut self, due: &Due) {
         for number in 1..self.len() {
-            let (world, host, unit) = (self.world, self.host(number), self.unit(number));
-            host.begin(&world.telemetry[unit.0], due);
+            let (run, host, unit) = (self.run, self.host(number), self.unit(number));
+            host.begin(&run.telemetry[unit.0], due);
         }
     }
 
@@ -135,7 +135,7 @@ impl Group<'_> {
         for number in 1..self.len() {
             let (host, unit) = (self.host(number), self.unit(number));
             host.end();
-            let cells = self.world.board.task(unit);
+            let cells = self.run.board.task(unit);
             match is_done {
                 true => cells.count(TaskWord::Activations, 1),
                 // Another thread counts discards from outside for the same task.
@@ -166,17 +166,17 @@ impl Group<'_> {
 
     /// Records the inputs of this time, and the outputs that were read last.
     pub fn record(&mut self, time: Instant) -> Result<(), Failed> {
-        self.each(|member, calls, world, host| {
-            member.record(calls, world, host, time);
+        self.each(|member, calls, run, host| {
+            member.record(calls, run, host, time);
             Ok(())
         })
     }
 
     /// [`Group::record`] for members that have no row of this time yet.
     pub fn record_what_is_missing(&mut self, time: Instant) -> Result<(), Failed> {
-        self.each(|member, calls, world, host| {
+        self.each(|member, calls, run, host| {
             if member.lacks_row(time) {
-                member.record(calls, world, host, time);
+                member.record(calls, run, host, time);
             }
             Ok(())
         })

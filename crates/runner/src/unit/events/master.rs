@@ -46,9 +46,9 @@ struct Slave {
 
 impl Master {
     /// The master of the group whose steps `unit` makes, and the exchange of its values; `None`: the task has none.
-    pub fn of(world: &RunState, unit: UnitId) -> Option<(Master, Exchange)> {
-        let plan = world.plan.master_of(unit)?;
-        let members: Vec<UnitId> = world.plan.task_of(unit).units().to_vec();
+    pub fn of(run: &RunState, unit: UnitId) -> Option<(Master, Exchange)> {
+        let plan = run.plan.master_of(unit)?;
+        let members: Vec<UnitId> = run.plan.task_of(unit).units().to_vec();
         let MasterPlan { algorithm, ref slaves, ref classes, ref exchanges, max_events, .. } = *plan;
         let names: Vec<&str> = slaves.iter().map(|slave| slave.name.as_str()).collect();
         let number = |unit: &UnitId| members.iter().position(|own| own == unit).expect("it is of the group");
@@ -61,9 +61,9 @@ impl Master {
             setup: Setup::new(algorithm, &names, classes, exchanges.clone(), &plan.ends()),
             slaves: slaves.iter().enumerate().map(slave).collect(),
             max_events,
-            meets_others: meets_others(&world.plan, &members),
+            meets_others: meets_others(&run.plan, &members),
         };
-        Some((master, Exchange::new(&world.plan, plan, &members)))
+        Some((master, Exchange::new(&run.plan, plan, &members)))
     }
 
     /// The work of the release `due`.
@@ -156,7 +156,7 @@ impl Master {
         let (task, host) = (group.unit(member), group.host(member));
         let value = violation.reached.seconds().to_bits();
         let seen = Occurrence { task: Some(task), reference: None, time: Some(violation.from), value };
-        group.world.board.fmu(host.fmu()).findings().note(FindingKind::ShorterThanAccepted, seen);
+        group.run.board.fmu(host.fmu()).findings().note(FindingKind::ShorterThanAccepted, seen);
     }
 
     /// Fails since a slave violates an assumption of the algorithm, and its time is unknown.
@@ -254,8 +254,8 @@ impl Working<'_, '_> {
         if self.release.group.member(member).0.is_integrated() {
             self.release.exchanging(|exchange, group| exchange.read(group, member, time))?;
         }
-        self.release.group.with(member, |own, calls, world, host| {
-            own.record(calls, world, host, time);
+        self.release.group.with(member, |own, calls, run, host| {
+            own.record(calls, run, host, time);
             Ok(())
         })
     }

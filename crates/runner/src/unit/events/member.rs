@@ -98,39 +98,39 @@ impl Anew {
 impl Member {
     /// The FMU whose steps `unit` makes; `learned`: the intervals of its clocks, by their places.
     pub fn new(
-        world: &RunState,
+        run: &RunState,
         unit: UnitId,
         mut plan: StepPlan,
         step: Fraction,
         mut engine: Engine,
         learned: &[Learned],
     ) -> Member {
-        let fmu = world.plan.units[unit.0].fmu;
-        let is_resumed = world.begin > world.plan.start;
+        let fmu = run.plan.units[unit.0].fmu;
+        let is_resumed = run.begin > run.plan.start;
         // A state that it was given has it in Step Mode, where steps end.
-        let has_state = world.plan.fmus[fmu.0].initial_state.is_some();
+        let has_state = run.plan.fmus[fmu.0].initial_state.is_some();
         // The FMU takes the memory for it now.
         let mut remembers = || {
             let given = engine.remember();
-            gives_state(world, unit, given, engine.is_healthy())
+            gives_state(run, unit, given, engine.is_healthy())
         };
         let goes_back = plan.goes_back && remembers();
         if plan.retry == Retry::FromState && !remembers() && engine.is_healthy() {
             plan.retry = Retry::Never;
         }
         if !is_resumed && !has_state && plan.engine != StepEngine::Steps {
-            engine.is_in_initial_event_mode(world.plan.fmus[fmu.0].time_unit.value(world.plan.start));
+            engine.is_in_initial_event_mode(run.plan.fmus[fmu.0].time_unit.value(run.plan.start));
         }
-        let left = is_resumed.then(|| world.instances[fmu.0].between_steps());
-        let mut stepping = Stepping::new(world, unit, plan, step);
+        let left = is_resumed.then(|| run.instances[fmu.0].between_steps());
+        let mut stepping = Stepping::new(run, unit, plan, step);
         stepping.reached = left.as_ref().and_then(|left| left.ahead);
-        let point = stepping.reached.unwrap_or(world.begin);
+        let point = stepping.reached.unwrap_or(run.begin);
         stepping.aim(point, point, left.as_ref().and_then(|left| left.next_event));
         Member {
             engine,
             stepping,
-            recorded: Recorded::of(world, unit),
-            clocks: StepClocks::new(world, unit, learned, left.as_ref()),
+            recorded: Recorded::of(run, unit),
+            clocks: StepClocks::new(run, unit, learned, left.as_ref()),
             // A saved state lacks the next time event, which an integrated FMU announces in Event Mode alone.
             wants_event: left.as_ref().map_or_else(
                 || match plan.engine {
@@ -145,7 +145,7 @@ impl Member {
             crept: left.as_ref().map_or(0, |left| left.crept),
             anew: Anew::ALL,
             step_event: false,
-            roots: vec![0; world.described_now(fmu).event_indicators],
+            roots: vec![0; run.described_now(fmu).event_indicators],
             input_row: None,
             held_row: None,
             before: None,
@@ -189,17 +189,17 @@ impl Member {
     }
 
     /// Fetches the ticks of stimuli before the release `due` is over. `false`: they cannot be read, and the run ends.
-    pub fn take_fed(&mut self, world: &RunState, due: &Due) -> bool {
-        self.clocks.take_fed(world, (due.time, self.stepping.end_of(due)))
+    pub fn take_fed(&mut self, run: &RunState, due: &Due) -> bool {
+        self.clocks.take_fed(run, (due.time, self.stepping.end_of(due)))
     }
 
     /// Whether it has something to be handled in Event Mode at this communication point, which it is at.
-    pub fn has_event(&mut self, world: &RunState, point: Instant) -> bool {
+    pub fn has_event(&mut self, run: &RunState, point: Instant) -> bool {
         let before = self.before.replace(point).filter(|before| *before < point);
         let timed = self.next_event.is_some_and(|event| self.stepping.is_due(event, point));
         let has_row = self.stepping.has_jumped();
         self.note_jump(has_row);
-        self.clocks.is_due(world, point, before) | self.wants_event | timed | has_row | self.has_jump
+        self.clocks.is_due(run, point, before) | self.wants_event | timed | has_row | self.has_jump
     }
 
     /// Notes a jump of a source. For an FMU that makes steps it is an event; equations show by themselves whether it is one.
@@ -330,7 +330,7 @@ impl Member {
     pub fn get_in_event_mode(
         &mut self,
         calls: &mut Calls,
-        world: &RunState,
+        run: &RunState,
         host: &PartitionHost,
         point: Instant,
     ) -> Result<(), ActivationError> {
@@ -339,12 +339,12 @@ impl Member {
         }
         let now = self.publishing(point, point, true);
         let mut event = self.engine.event_mode().ok_or(NO_MODE)?;
-        self.clocks.get(world, &mut event, point)?;
-        let state = &world.tasks[self.stepping.unit().0];
+        self.clocks.get(run, &mut event, point)?;
+        let state = &run.tasks[self.stepping.unit().0];
         self.clocks.active().for_each(|clock| state.note_ticked(clock));
         let clocks = &self.clocks;
         let is_read = |ticked: &[usize]| ticked.is_empty() || clocks.is_one_active(ticked);
-        calls.get_discrete(is_read, world, host, now, |batch| event.get(batch))
+        calls.get_discrete(is_read, run, host, now, |batch| event.get(batch))
     }
 
     /// Second half of an iteration. Whether it needs another one.
@@ -381,12 +381,12 @@ impl Member {
     }
 
     /// Asks for the intervals of clocks after an iteration. Whether one of them ticks again at once.
-    pub fn ask(&mut self, world: &RunState, point: Instant) -> Result<bool, ActivationError> {
+    pub fn ask(&mut self, run: &RunState, point: Instant) -> Result<bool, ActivationError> {
         if !self.stepping.handles_events {
             return Ok(false);
         }
         let mut event = self.engine.event_mode().ok_or(NO_MODE)?;
-        self.clocks.ask(world, &mut event, point)?;
+        self.clocks.ask(run, &mut event, point)?;
         Ok(self.clocks.is_pending())
     }
 
@@ -418,19 +418,19 @@ impl Member {
     }
 
     /// Records the inputs of this time, and the outputs that were read last.
-    pub fn record(&mut self, calls: &Calls, world: &RunState, host: &PartitionHost, time: Instant) {
+    pub fn record(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost, time: Instant) {
         self.stepping.note();
         if let Some(recorded) = &self.recorded {
-            self.stepping.record_release(recorded, calls, world, host, time);
+            self.stepping.record_release(recorded, calls, run, host, time);
         }
     }
 
     /// Records the values before an event at the communication point that it has reached, if events are shown.
-    pub fn show_before(&mut self, calls: &Calls, world: &RunState, host: &PartitionHost) {
+    pub fn show_before(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost) {
         let reached = self.stepping.reached;
         let is_due = |event: Instant| reached.is_some_and(|reached| self.stepping.is_due(event, reached));
         let has_event = self.wants_event || self.next_event.is_some_and(is_due);
-        self.stepping.show_before(has_event, self.recorded.as_ref(), calls, world, host);
+        self.stepping.show_before(has_event, self.recorded.as_ref(), calls, run, host);
         if !has_event && reached.is_some() && reached == self.input_row {
             self.stepping.leave_row_out();
         }
@@ -564,7 +564,7 @@ impl Member {
     pub fn get(
         &mut self,
         calls: &mut Calls,
-        world: &RunState,
+        run: &RunState,
         host: &PartitionHost,
         time: Instant,
         in_event: bool,
@@ -572,7 +572,7 @@ impl Member {
         let reached = self.stepping.reached.unwrap_or(time);
         let now = self.publishing(reached, time, in_event);
         let engine = &mut self.engine;
-        calls.get(world, host, now, |batch, slopes| {
+        calls.get(run, host, now, |batch, slopes| {
             let read = engine.get(batch)?;
             let Some(slopes) = slopes else { return Ok(read) };
             Ok(read.or(engine.get_slopes(slopes)?))
@@ -587,30 +587,30 @@ impl Member {
     }
 
     /// There is no further step in this run, in which all have come to `point`.
-    pub fn finish(&mut self, calls: &Calls, world: &RunState, host: &PartitionHost, point: Option<Instant>) {
+    pub fn finish(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost, point: Option<Instant>) {
         self.stepping.note();
-        world.tasks[self.stepping.unit().0].forget_ticked();
-        self.record_last(calls, world, host, world.begin);
+        run.tasks[self.stepping.unit().0].forget_ticked();
+        self.record_last(calls, run, host, run.begin);
         // Ticks may still come until all threads have left (`RunState::leave_ticks`).
         let (clocks, ticks) = (self.clocks.timelines(), Vec::new());
         let ahead = self.stepping.reached.filter(|reached| Some(*reached) != point);
         let Member { next_event, crept, wants_event, has_jump, .. } = *self;
-        world.instances[host.fmu().0].expect(BetweenSteps {
+        run.instances[host.fmu().0].expect(BetweenSteps {
             next_event,
             crept,
             wants_event,
             ahead,
             clocks,
             ticks,
-            seen: calls.seen(world),
+            seen: calls.seen(run),
             has_jump: has_jump || calls.has_jump(),
             jumps: calls.jumps(),
         });
     }
 
     /// Records the outputs of the last step, at its end, but not before `least`, the time that others have reached.
-    pub fn record_last(&mut self, calls: &Calls, world: &RunState, host: &PartitionHost, least: Instant) {
-        self.stepping.record_last(self.recorded.as_ref(), calls, world, host, least);
+    pub fn record_last(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost, least: Instant) {
+        self.stepping.record_last(self.recorded.as_ref(), calls, run, host, least);
     }
 
     /// Gives back its part of the instance, so that this can be ended.

@@ -54,17 +54,17 @@ pub struct EventUnit {
 impl EventUnit {
     /// The steps of this task, `plan`, each over `step`; `learned`: the intervals of its clocks, by their places.
     pub fn new(
-        world: &RunState,
+        run: &RunState,
         unit: UnitId,
         plan: StepPlan,
         step: Fraction,
         engine: Engine,
         learned: &[Learned],
     ) -> EventUnit {
-        let member = Member::new(world, unit, plan, step, engine, learned);
-        let is_first = world.plan.is_first(unit);
-        let continuous = if is_first { Continuous::of(world, unit) } else { None };
-        let master = if is_first { Master::of(world, unit) } else { None };
+        let member = Member::new(run, unit, plan, step, engine, learned);
+        let is_first = run.plan.is_first(unit);
+        let continuous = if is_first { Continuous::of(run, unit) } else { None };
+        let master = if is_first { Master::of(run, unit) } else { None };
         EventUnit { continuous, master, ..EventUnit::from(member) }
     }
 
@@ -89,8 +89,8 @@ impl EventUnit {
     }
 
     /// [`super::Unit::stimulate_others`].
-    pub fn stimulate_others(&mut self, world: &RunState, due: &Due, is_held: bool) -> bool {
-        self.others.iter_mut().all(|other| other.stimulate(world, due, is_held))
+    pub fn stimulate_others(&mut self, run: &RunState, due: &Due, is_held: bool) -> bool {
+        self.others.iter_mut().all(|other| other.stimulate(run, due, is_held))
     }
 
     /// Without the other members from now on.
@@ -122,7 +122,7 @@ impl EventUnit {
     pub fn run(
         &mut self,
         calls: &mut Calls,
-        world: &'static RunState,
+        run: &'static RunState,
         host: &'static PartitionHost,
         due: &Due,
         meter: &mut impl Meter,
@@ -130,7 +130,7 @@ impl EventUnit {
         let EventUnit { member, others, continuous, master, failed, is_over } = self;
         let (master, exchange) = master.as_mut().map(|(master, exchange)| (&*master, exchange)).unzip();
         let continuous = continuous.as_mut();
-        let group = Group { world, host, first: (member, calls), others };
+        let group = Group { run, host, first: (member, calls), others };
         let mut release = EventRelease { group, continuous, exchange, is_over: *is_over };
         if failed.is_some() || release.is_over || release.is_over(due.time) {
             *is_over = release.is_over;
@@ -157,15 +157,15 @@ impl EventUnit {
     }
 
     /// There is no further step in this run.
-    pub fn finish(&mut self, calls: &Calls, world: &RunState, host: &'static PartitionHost) {
+    pub fn finish(&mut self, calls: &Calls, run: &RunState, host: &'static PartitionHost) {
         let others = self.others.iter().filter_map(|other| other.member.stepping.reached);
         let point = others.chain(self.member.stepping.reached).min();
         let keeps_jump = |number| self.master.as_ref().is_some_and(|(_, exchange)| exchange.keeps_jump(number));
         self.member.note_jump(keeps_jump(0));
-        self.member.finish(calls, world, host, point);
+        self.member.finish(calls, run, host, point);
         for (place, GroupMember { member, calls, .. }) in self.others.iter_mut().enumerate() {
             member.note_jump(keeps_jump(place + 1));
-            member.finish(calls, world, host.of(world.plan.units[calls.unit().0].fmu), point);
+            member.finish(calls, run, host.of(run.plan.units[calls.unit().0].fmu), point);
         }
     }
 

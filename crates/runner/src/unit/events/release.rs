@@ -51,11 +51,11 @@ impl EventRelease<'_> {
         let Some(over) = (0..group.len()).find(|number| group.member(*number).0.stepping.is_over()) else {
             return false;
         };
-        let (world, host) = (group.world, group.host(over));
-        step::end(world, host, &group.member(over).0.stepping);
-        let Ok(()) = group.each(|member, calls, world, host| {
+        let (run, host) = (group.run, group.host(over));
+        step::end(run, host, &group.member(over).0.stepping);
+        let Ok(()) = group.each(|member, calls, run, host| {
             member.stepping.request_end(true);
-            member.record_last(calls, world, host, time);
+            member.record_last(calls, run, host, time);
             Ok(())
         }) else {
             unreachable!("nothing is called")
@@ -69,12 +69,12 @@ impl EventRelease<'_> {
         let (first, time) = (&self.group.first.0.stepping, due.time);
         let target = first.bounded(first.end_of(due));
         let goes_on = self.exchange.as_ref().is_some_and(|exchange| exchange.goes_on(time));
-        self.group.each(|member, calls, world, host| {
+        self.group.each(|member, calls, run, host| {
             calls.begin();
-            calls.follow_sizes(world, host);
+            calls.follow_sizes(run, host);
             member.take_up(calls)?;
             if !goes_on {
-                calls.fetch(world, host, member.stepping.looks_at(time));
+                calls.fetch(run, host, member.stepping.looks_at(time));
             }
             Ok(())
         })?;
@@ -133,7 +133,7 @@ impl EventRelease<'_> {
     fn pass(&mut self, time: Instant, target: Instant, meter: &mut impl Meter) -> Result<(), Failed> {
         let (member, calls) = (&mut *self.group.first.0, &mut *self.group.first.1);
         calls.begin();
-        member.record(calls, self.group.world, self.group.host, time);
+        member.record(calls, self.group.run, self.group.host, time);
         let known = earlier(member.stepping.stop, member.time_event(time));
         meter.enter();
         let passed = self.integrate(|continuous, group, exchange| {
@@ -201,9 +201,9 @@ impl EventRelease<'_> {
 
     /// Reads and publishes the outputs of the release at `time`.
     pub fn publish(&mut self, time: Instant) -> Result<(), Failed> {
-        self.group.each(|member, calls, world, host| {
-            member.get(calls, world, host, time, false)?;
-            member.show_before(calls, world, host);
+        self.group.each(|member, calls, run, host| {
+            member.get(calls, run, host, time, false)?;
+            member.show_before(calls, run, host);
             Ok(())
         })?;
         if let Some(exchange) = &mut self.exchange {
@@ -302,9 +302,9 @@ impl EventRelease<'_> {
         let mut wants_event_mode = false;
         for number in 0..self.group.len() {
             if self.group.is_at(number, point) {
-                wants_event_mode |= self.group.with(number, |member, calls, world, host| {
+                wants_event_mode |= self.group.with(number, |member, calls, run, host| {
                     let setting = &mut Commanded { member, point: None };
-                    Ok(calls.carry_out(world, host, setting, time, Turn::StepMode)?.wants_event_mode)
+                    Ok(calls.carry_out(run, host, setting, time, Turn::StepMode)?.wants_event_mode)
                 })?;
             }
         }
@@ -336,11 +336,11 @@ impl EventRelease<'_> {
                 has_jumped = exchange.has_jump(group, number, point);
                 Ok(())
             })?;
-            is_event |= self.group.with(number, |member, calls, world, host| {
+            is_event |= self.group.with(number, |member, calls, run, host| {
                 member.note_jump(calls.take_jump() | has_jumped);
-                let has_event = member.has_event(world, point);
+                let has_event = member.has_event(run, point);
                 let setting = &mut Commanded { member, point: Some(point) };
-                let _it_is_in_event_mode_then = calls.carry_out(world, host, setting, time, turn)?;
+                let _it_is_in_event_mode_then = calls.carry_out(run, host, setting, time, turn)?;
                 Ok(has_event | member.is_in_event_mode() | calls.has_changed())
             })?;
         }
@@ -367,9 +367,9 @@ impl EventRelease<'_> {
                 self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
                 self.exchanging(|exchange, group| exchange.carry_jumps(group, number, point))?;
                 self.exchanging(|exchange, group| exchange.set_in_event(group, number, point))?;
-                self.group.with(number, |member, calls, world, host| {
+                self.group.with(number, |member, calls, run, host| {
                     if !is_mastered && (iteration > 0 || number > 0) {
-                        calls.fetch(world, host, time);
+                        calls.fetch(run, host, time);
                     }
                     member.note_jump(calls.take_jump());
                     calls.has_changed();
@@ -377,7 +377,7 @@ impl EventRelease<'_> {
                         member.set(calls, host, time)?;
                     }
                     member.set_in_event_mode(calls)?;
-                    member.get_in_event_mode(calls, world, host, point)
+                    member.get_in_event_mode(calls, run, host, point)
                 })?;
                 if let Some(exchange) = &mut self.exchange {
                     exchange.has_computed(number);
@@ -399,7 +399,7 @@ impl EventRelease<'_> {
             }
             for number in 0..self.group.len() {
                 let group = &mut self.group;
-                if group.is_at(number, point) && group.with(number, |member, _, world, _| member.ask(world, point))? {
+                if group.is_at(number, point) && group.with(number, |member, _, run, _| member.ask(run, point))? {
                     again = Some(number);
                 }
             }
@@ -443,11 +443,11 @@ impl EventRelease<'_> {
     /// they are terminated.
     fn leave(&mut self, point: Instant, time: Instant) -> Result<(), Failed> {
         let is_over = self.group.has_end();
-        self.group.at_point(point, |member, calls, world, host| {
+        self.group.at_point(point, |member, calls, run, host| {
             if !is_over {
                 calls.allow(member.leave_event_mode()?)?;
             }
-            member.get(calls, world, host, time, true)
+            member.get(calls, run, host, time, true)
         })?;
         if let Some(continuous) = &mut self.continuous {
             continuous.note_event(point);
@@ -481,7 +481,7 @@ impl EventRelease<'_> {
     fn goes_on_within(&mut self) -> bool {
         let group = &mut self.group;
         (0..group.len()).all(|number| {
-            let clocks = &group.world.plan.fmus[group.host(number).fmu().0].output_clocks;
+            let clocks = &group.run.plan.fmus[group.host(number).fmu().0].output_clocks;
             let member = group.member(number).0;
             member.is_integrated() && clocks.is_empty() && !member.stepping.shows_events()
         })
@@ -491,8 +491,8 @@ impl EventRelease<'_> {
     /// in the draft, after a delay.
     fn hand_out(&mut self, number: usize, point: Instant) {
         let group = &mut self.group;
-        let (world, host) = (group.world, group.host(number));
-        let clocks = &world.plan.fmus[host.fmu().0].output_clocks;
+        let (run, host) = (group.run, group.host(number));
+        let clocks = &run.plan.fmus[host.fmu().0].output_clocks;
         for (place, planned) in clocks.iter().enumerate() {
             if !group.member(number).0.clocks.is_one_active(&[place]) {
                 continue;
@@ -504,10 +504,10 @@ impl EventRelease<'_> {
                 let is_it = |group: &mut Group, number: &usize| group.host(*number).fmu() == *fmu;
                 let Some(target) = (0..group.len()).find(|number| is_it(group, number)) else { continue };
                 let member = group.member(target).0;
-                member.clocks.tick(world, *clock, point, time);
+                member.clocks.tick(run, *clock, point, time);
                 if member.stepping.reached.is_some_and(|reached| reached > time) {
                     let unit = group.unit(target);
-                    world.board.task(unit).count(TaskWord::Deferred, 1);
+                    run.board.task(unit).count(TaskWord::Deferred, 1);
                 }
             }
         }
