@@ -65,7 +65,7 @@
 //! | lane | tasks that may set the same variables | [`plan::LanePlan`] |
 //! | stimulus | a file whose rows feed inputs and tick clocks | [`stimulus`] |
 //! | word | a value as 64 bits, whatever its type | [`exchange::word`] |
-//! | cable | where numbers travel that are read in the same calls, and set in the same calls | `runner::cables` |
+//! | signal bundle | connections whose values travel together: the same calls read them, and the same calls set them | `runner::signal_bundles` |
 //! | cell | where the value of one connection lies: its initial one, or a string or binary | [`exchange::Latest`] |
 //! | board | shared memory in which the runner writes down what is measured, and the supervisor reads it | [`record::board`] |
 //! | column | one recorded scalar, or one element of an array | [`plan::SignalPlan`] |

@@ -341,7 +341,7 @@ const ASK_WORK: &[(&str, &str)] = &[
     ("plan::tasks", "makes the tasks"),
     ("runner::unit", "what a task calls"),
     ("runner::clocks", "what is told and asked of clocks in Initialization Mode"),
-    ("runner::world", "only some kinds of clocks are armed, or get another interval"),
+    ("runner::run_state", "only some kinds of clocks are armed, or get another interval"),
     ("runner::thread_host", "the callbacks of Scheduled Execution"),
 ];
 

@@ -8,13 +8,13 @@ use super::priorities::PriorityOrder;
 use super::resolved::Resolved;
 use super::timetable::timetable;
 use super::{
-    FmuInput, HostFacts, HostFigures, HostPlan, Plan, PlanError, StimulusInput, TracePlan, beside, connected, host,
-    initialisation, instances, interfaces, intermediate, logging, masters, priorities, steps, tasks,
+    FmuInput, HostFacts, HostFigures, HostPlan, Plan, PlanError, StimulusInput, TracePlan, connected, host,
+    initialisation, instances, interfaces, intermediate, logging, masters, priorities, running_rigs, steps, tasks,
 };
 use crate::rig::Rig;
 
 /// Resolves a rig. `inputs` has one entry for each of the rig's FMUs, in the same order, and `stimuli` one for each of its
-/// stimuli; of a stimulus that nobody has opened nothing is fed.
+/// stimuli; a stimulus without an open file feeds nothing.
 ///
 /// # Panics
 ///
@@ -37,7 +37,7 @@ pub fn build(
     let cpus = host::cores(rig, &fmus, machine, &mut findings);
     let resolved = Resolved::new(rig, &fmus, stimuli, &times, &mut findings);
     let cpus = steps::cores(&resolved.clocks, &fmus, cpus);
-    beside::check(rig, &fmus, &cpus, machine, &mut findings);
+    running_rigs::check(rig, &fmus, &cpus, machine, &mut findings);
     intermediate::check(&resolved, &mut findings);
     let order = priorities::order(&resolved, &cpus, machine, &mut findings);
     let initialisation = initialisation::plan(&resolved, &mut findings);
@@ -77,7 +77,7 @@ pub fn build(
         connections,
         stimuli,
         input_events: Vec::new(),
-        // A simulation without anything to read has a row for each communication point all the same.
+        // A simulation without anything to read still has a row for each communication point.
         rows_of_time: rig.record.as_ref().is_some_and(|own| own.formats.is_empty())
             && resolved.columns.signals.is_empty(),
         signals: resolved.columns.signals,

@@ -7,7 +7,7 @@ use super::findings::Findings;
 use super::resolved::Resolved;
 use super::{ConnectionPlan, FmuPlan, UnitPlan};
 
-/// What the plan says of all connections. `fmus`: the instances that they are between.
+/// The plans of all connections. `fmus`: the instances that they are between.
 pub(super) fn plans(
     resolved: &Resolved,
     tasks: &[UnitPlan],
@@ -48,7 +48,8 @@ pub(super) fn plans(
 }
 
 impl Resolved<'_> {
-    /// Whether each change of what a connection brings is a jump of an array whose other elements are continuous. A master sees to that itself.
+    /// Whether each change of a connection's values is a jump of an array whose other elements are continuous. A master handles
+    /// that itself.
     fn jumps_among_others(&self, link: &Link) -> bool {
         let target = &self.fmus[link.target.0];
         let is_carried = link.is_inside && target.master.is_some();

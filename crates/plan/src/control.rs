@@ -1,4 +1,4 @@
-//! What can be set in an instance while it runs, and by which tasks.
+//! The variables that can be set in an instance while it runs, and the tasks that set them.
 //!
 //! A variable belongs to exactly one *lane*: the tasks that may set it, which are those of its clocks, or all of the
 //! instance. So all commands for one variable are carried out in the order in which they were sent.
@@ -54,9 +54,9 @@ pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &PriorityOrder) -> Co
 }
 
 impl ControlPlan {
-    fn lane(&mut self, tasks: &[UnitId]) -> usize {
-        self.lanes.iter().position(|lane| lane.tasks == tasks).unwrap_or_else(|| {
-            self.lanes.push(LanePlan { tasks: tasks.to_vec() });
+    fn lane(&mut self, units: &[UnitId]) -> usize {
+        self.lanes.iter().position(|lane| lane.tasks == units).unwrap_or_else(|| {
+            self.lanes.push(LanePlan { tasks: units.to_vec() });
             self.lanes.len() - 1
         })
     }
@@ -114,7 +114,7 @@ fn variable(described: &DescribedFmu, v: &Variable, kind: ControlKind, signals: 
     }
 }
 
-/// The first value that is outside of the variable's limits, told as a reason.
+/// The first value that is outside of the variable's limits, in a message.
 pub fn outside_of_limits(variable: &ControlVariable, values: &Values) -> Option<String> {
     fn check<T: PartialOrd + std::fmt::Display + Copy>(
         values: &[T],

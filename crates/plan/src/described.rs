@@ -16,7 +16,7 @@ pub(super) const ELEMENTS: usize = 1 << 20;
 /// A variable of the rig: index of its FMU, index among that FMU's variables.
 pub(super) type VariableId = (usize, usize);
 
-/// What an FMU can do in its steps.
+/// The capabilities of an FMU's steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct StepAbilities {
     /// They may be of any size.
@@ -31,7 +31,7 @@ pub(super) struct StepAbilities {
     pub(super) internal_step: Option<f64>,
 }
 
-/// One FMU of the rig with what its description says, indexed.
+/// One FMU of the rig with its description, indexed.
 pub(super) struct DescribedFmu<'a> {
     pub(super) rig: &'a RigFmu,
     pub(super) input: &'a FmuInput<'a>,
@@ -48,8 +48,8 @@ pub(super) struct DescribedFmu<'a> {
 }
 
 impl<'a> DescribedFmu<'a> {
-    /// All FMUs of a rig, in its order; `inputs` are what opening them gave, and `structure` says which values the rig gives structural
-    /// parameters of one of them.
+    /// All FMUs of a rig, in its order; `inputs` are their opened files, and `structure` has the rig's values of structural
+    /// parameters for one of them.
     pub(super) fn all(
         rig: &'a Rig,
         inputs: &'a [FmuInput],
@@ -82,7 +82,7 @@ impl<'a> DescribedFmu<'a> {
         &self.rig.name.value
     }
 
-    /// What is said of its integration: of its group, else of itself.
+    /// The settings of its integration: those of its group, else its own.
     pub(super) fn integration(&self) -> &'a Integration {
         match (self.master, self.model_exchange()) {
             (Some(master), Some(_)) => &master.integration,
@@ -104,7 +104,7 @@ impl<'a> DescribedFmu<'a> {
         matches!(self.offer, Some(InterfaceOffer::ScheduledExecution(_)))
     }
 
-    /// What it says of its steps; `None`: it runs with another interface type.
+    /// Its `<CoSimulation>` element; `None`: it runs with another interface type.
     pub(super) fn co_simulation(&self) -> Option<&'a CoSimulation> {
         match self.offer {
             Some(InterfaceOffer::CoSimulation(own)) => Some(own),
@@ -112,7 +112,7 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// What it can do in its steps, whichever interface type it makes them with; `None`: it makes none.
+    /// The capabilities of its steps, with either interface type; `None`: it makes none.
     pub(super) fn steps(&self) -> Option<StepAbilities> {
         match self.offer? {
             InterfaceOffer::ScheduledExecution(_) => None,
@@ -126,7 +126,7 @@ impl<'a> DescribedFmu<'a> {
                     internal_step: own.fixed_internal_step_size.filter(|step| step.is_finite() && *step > 0.0),
                 })
             }
-            // Its steps are the host's: they end at its events.
+            // The host makes its steps, which end at its events.
             InterfaceOffer::ModelExchange(own) => Some(StepAbilities {
                 varies: true,
                 may_return_early: true,
@@ -137,8 +137,8 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// How a step that it discards can be tried in parts. Before FMI 3.0 an algorithm that takes FMUs back does so for that, too, by the same
-    /// state.
+    /// How a step that it discards is tried in parts. Before FMI 3.0 an algorithm with rollback uses the same state for that,
+    /// too.
     fn retry(&self, own: &CoSimulation) -> Retry {
         match self.abi().may_step_again() {
             true => Retry::Again,
@@ -149,7 +149,7 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// What it says of its equations; `None`: it runs with another interface type.
+    /// Its `<ModelExchange>` element; `None`: it runs with another interface type.
     pub(super) fn model_exchange(&self) -> Option<&'a ModelExchange> {
         match self.offer {
             Some(InterfaceOffer::ModelExchange(own)) => Some(own),
@@ -157,8 +157,8 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// Whether its events are handled in Event Mode: always for Model Exchange, and for Co-Simulation of FMI 3.0 where it has that. Other
-    /// events of Co-Simulation are the FMU's own affair.
+    /// Whether its events are handled in Event Mode: always for Model Exchange, and for Co-Simulation of FMI 3.0 with Event Mode.
+    /// Other Co-Simulation FMUs handle their events inside.
     pub(super) fn handles_events(&self) -> bool {
         let wanted = self.abi().uses_event_mode_of_steps() && self.rig.wishes.event_mode_used.unwrap_or(true);
         let has_event_mode = wanted && self.co_simulation().is_some_and(|own| own.has_event_mode);
@@ -171,8 +171,8 @@ impl<'a> DescribedFmu<'a> {
         self.handles_events() && variable.variability != Variability::Continuous
     }
 
-    /// Whether inputs that jump are set in Event Mode, which has to have been entered for that (FMI 3.0.2, 4.1.1): of Co-Simulation. Equations
-    /// take them at any time, and tell by their indicators whether that is an event.
+    /// Whether inputs that jump are set in Event Mode, which is entered for that (FMI 3.0.2, 4.1.1): for Co-Simulation. Equations
+    /// take them at any time, and their indicators show whether that is an event.
     pub(super) fn takes_jumps_in_event_mode(&self) -> bool {
         self.handles_events() && self.co_simulation().is_some()
     }
@@ -183,7 +183,7 @@ impl<'a> DescribedFmu<'a> {
         self.abi().may_step_again() && self.co_simulation().is_some_and(|own| own.provides_intermediate_update)
     }
 
-    /// Whether it has intermediate updates, and says that this variable may be used in them.
+    /// Whether it has intermediate updates, and declares this variable for use in them.
     pub(super) fn may_be_used_in_steps(&self, variable: &Variable) -> bool {
         self.provides_intermediate_update() && variable.intermediate_update
     }
@@ -288,7 +288,7 @@ pub fn offer<'a>(fmu: &RigFmu, description: &'a ModelDescription) -> Option<&'a 
     }
 }
 
-/// What a name in a rig means.
+/// The meaning of a name in a rig.
 pub enum NameMeaning {
     /// A variable, by index, and which of its elements.
     Elements(usize, ElementSelection),

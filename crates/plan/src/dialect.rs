@@ -1,4 +1,4 @@
-//! What the draft dialect wants otherwise: where resources are, and when intervals are set.
+//! The differences of the draft dialect: where resources are, and when intervals are set.
 
 use super::clocks::ClockNetwork;
 use super::described::DescribedFmu;
@@ -33,8 +33,8 @@ pub(super) fn check(described: &DescribedFmu, findings: &mut Findings) {
     }
 }
 
-/// Where the resources are, as the instance is told: a path in released FMI 3.0; before, a URI, in the draft and FMI 2.0 of the
-/// `resources` directory, in FMI 1.0 of the FMU. FMI 2.0 and 1.0 want one, whether it is there or not.
+/// The location of the resources, as the instance is given it: a path in released FMI 3.0; before, a URI, in the draft and FMI
+/// 2.0 of the `resources` directory, in FMI 1.0 of the FMU. FMI 2.0 and 1.0 require one, even without such a directory.
 pub fn resources(abi: Abi, folder: &str, resources: Option<&str>) -> Option<String> {
     let uri = |path: &str| file_uri(path.trim_end_matches('/'));
     match abi {
@@ -66,7 +66,7 @@ fn file_uri(path: &str) -> String {
     uri
 }
 
-/// What clocks of the draft have; `None`: the FMU is not of the draft.
+/// The plan of the draft's clocks; `None`: the FMU is not of the draft.
 pub(super) fn clocks(described: &DescribedFmu, fmu: usize, clocks: &ClockNetwork) -> Option<DraftClocksPlan> {
     (described.abi() == Abi::Draft).then(|| DraftClocksPlan {
         intervals: intervals(described, fmu, clocks),

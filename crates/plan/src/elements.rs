@@ -1,4 +1,4 @@
-//! Elements of arrays: which a rig means, and what they are filled with.
+//! Elements of arrays: the ones that a rig selects, and their values.
 //!
 //! Parts of arrays are written `map[3]`, `map[2:4]`, `m[1,2]`, `m[1,:]`. Indices count from 1 in each dimension, elements are in
 //! row-major order (FMI 3.0, 2.2.6.1).
@@ -118,7 +118,7 @@ pub fn shape_text(shape: &[usize]) -> String {
     if shape.is_empty() { String::new() } else { format!("[{}]", lengths.join(",")) }
 }
 
-/// Does the same with every kind of values.
+/// Expands the same expression for every kind of values.
 macro_rules! for_each {
     ($values:expr, $v:ident => $same:expr) => {
         match $values {

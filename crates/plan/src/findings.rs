@@ -1,4 +1,4 @@
-//! What is found on the way to a plan: problems, of which each keeps the plan from being made, and notes.
+//! The findings of a planning: problems, each of which prevents the plan, and notes.
 
 use crate::rig::{Diagnostic, Place, Rig, write_lines};
 use std::fmt;
@@ -16,7 +16,7 @@ impl<'a> Findings<'a> {
         Findings { rig, problems: Vec::new(), notes: Vec::new() }
     }
 
-    /// Whether this is what stands in the place of a rig file: an FMU that runs by itself.
+    /// Whether this path stands in the place of a rig file: an FMU that runs by itself.
     pub(super) fn is_rig(&self, path: &Path) -> bool {
         self.rig.file == path
     }
@@ -26,7 +26,7 @@ impl<'a> Findings<'a> {
         self.problems.push(Diagnostic::new(self.rig.origin(place), place, message));
     }
 
-    /// Something to know although nothing is wrong.
+    /// Adds a note: an information where nothing is wrong.
     pub(super) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }

@@ -2,7 +2,7 @@
 
 use std::str::Chars;
 
-/// Whether the whole text fits the pattern. Linear in text × pattern, whatever the pattern; what differs from the first
+/// Whether the whole text fits the pattern. Linear in text × pattern, whatever the pattern; a text that differs from the first
 /// character on costs next to nothing.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut text) = (pattern.chars(), text.chars());

@@ -1,4 +1,4 @@
-//! Which FMUs make their steps together by `[master.NAME]`, how far these go, and what the tables say that cannot be (semantics S24).
+//! The groups of `[master.NAME]`: their FMUs, the length of their steps, and errors in these tables (semantics S24).
 
 use super::described::DescribedFmu;
 use super::findings::Findings;
@@ -18,7 +18,7 @@ pub(super) fn members(fmus: &[DescribedFmu], master: &RigMaster) -> Vec<usize> {
     members
 }
 
-/// What the tables say that cannot be.
+/// Reports errors in the tables.
 pub(super) fn check(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) {
     for described in fmus {
         let Some(master) = described.master else {
@@ -102,7 +102,7 @@ pub(super) fn steps(rig: &Rig, fmus: &[DescribedFmu], own: &mut [Option<At<Fract
     }
 }
 
-/// The FMUs of each group make their steps together, as those do whose clocks are connected, which are all in one group therefore.
+/// Joins the FMUs of each group, as those are whose clocks are connected; connected FMUs are all in one group, therefore.
 pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], firsts: &mut [usize], findings: &mut Findings) {
     for master in &rig.masters {
         let members = members(fmus, master);

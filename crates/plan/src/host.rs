@@ -1,4 +1,4 @@
-//! The machine: what a plan has to know of it, the rigs that run there already among that, and which core runs which FMU.
+//! The machine: its facts for a plan, the rigs that are running there, and the core of each FMU.
 
 use super::described::DescribedFmu;
 use super::findings::Findings;
@@ -7,7 +7,7 @@ use crate::rig::{At, Rig};
 use std::collections::{BTreeMap, BTreeSet};
 use vecud_base::priority::FifoPriority;
 
-/// What a plan has to know of the machine.
+/// The facts about the machine that a plan depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostFacts {
     /// The process's affinity mask.
@@ -20,10 +20,10 @@ pub struct HostFacts {
     pub beside: Vec<RunningRig>,
 }
 
-/// How far a process may go with FIFO priorities.
+/// The FIFO priorities that a process may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FifoReach {
-    /// As far as rigs ask.
+    /// All that rigs can ask for.
     #[default]
     All,
     /// Up to this one.
@@ -39,8 +39,8 @@ impl HostFacts {
         all.into_iter().collect()
     }
 
-    /// The cores of a rig that names none: the isolated ones that nobody has, else the last one that nobody has, else the one
-    /// of which others have least.
+    /// The cores of a rig that names none: the free isolated ones, else the last free one, else the one with the least load of
+    /// others.
     pub fn default_cores(&self) -> Vec<usize> {
         let is_free = |cpu: &usize| self.is_free(*cpu);
         let isolated: Vec<usize> = self.isolated_cpus.iter().copied().filter(is_free).collect();
@@ -55,10 +55,10 @@ impl HostFacts {
 /// The FIFO priorities that other rigs hold, by core.
 pub type Held = BTreeMap<usize, BTreeSet<u8>>;
 
-/// A rig that runs, and what it holds of the machine.
+/// A running rig, with its cores and priorities.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunningRig {
-    /// What it is called.
+    /// The name of the rig.
     pub name: String,
     /// The process that runs it, if it is another one: only its cores are known then. 0: another process without a number. `None`: this one.
     pub process: Option<u32>,
@@ -75,7 +75,7 @@ pub struct RunningThread {
     pub cpu: usize,
     /// Its priority; `None`: the partitions of its rig take turns without `SCHED_FIFO`.
     pub fifo: Option<FifoPriority>,
-    /// It is that of a task: the thread that receives datagrams is none.
+    /// A task's thread; else the one that receives datagrams.
     pub is_task: bool,
 }
 
@@ -98,7 +98,7 @@ impl RunningRig {
         self.threads.iter().filter(|thread| thread.is_task).map(|thread| thread.cpu).collect()
     }
 
-    /// What people call it.
+    /// The name in messages.
     fn told(&self) -> String {
         match self.process {
             None => format!("rig `{}`", self.name),
@@ -131,7 +131,7 @@ impl HostFacts {
         (is_closed, threads.filter(|thread| thread.cpu == cpu).count())
     }
 
-    /// Nobody has a thread on this core.
+    /// Whether no running rig has a thread on this core.
     pub(super) fn is_free(&self, cpu: usize) -> bool {
         self.on(cpu).next().is_none()
     }
@@ -156,7 +156,7 @@ impl HostFacts {
         held
     }
 
-    /// The rigs on this core, in words; `fifo`: those of them that hold this priority.
+    /// The names of the rigs on this core, in a message; `fifo`: of those that hold this priority.
     pub(super) fn names_on(&self, cpu: usize, fifo: Option<FifoPriority>) -> String {
         let has = |rig: &RunningRig| fifo.is_none_or(|fifo| rig.fifo_on(cpu).contains(&fifo.get()));
         let is_meant = |rig: &&RunningRig| rig.process.is_none() && has(rig);
@@ -165,7 +165,7 @@ impl HostFacts {
         format!("rig{s} {}", names.join(", "))
     }
 
-    /// What each rig on this core holds there, as words of a note.
+    /// A note for each rig on this core, with the priorities that it holds there.
     pub(super) fn notes_on(&self, cpu: usize) -> impl Iterator<Item = String> {
         self.on(cpu).map(move |rig| {
             let fifo = rig.fifo_on(cpu);
@@ -184,8 +184,8 @@ impl HostFacts {
     }
 }
 
-/// The core of each FMU, on which all of its partitions run (semantics S6). FMUs without `cpu` take the rig's cores in turn, first those
-/// of which others have least.
+/// The core of each FMU, on which all of its partitions run (semantics S6). FMUs without `cpu` take the rig's cores in turn,
+/// those with the least load of others first.
 pub(super) fn cores(rig: &Rig, fmus: &[DescribedFmu], host: &HostFacts, findings: &mut Findings) -> Vec<usize> {
     let usable = host.usable();
     for cpu in &rig.host.cpus {

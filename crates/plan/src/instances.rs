@@ -1,4 +1,4 @@
-//! What the plan says of each instance: its files, the values to set before it runs, its clocks, what can be set in it.
+//! The plans of the instances: files, values to set before the run, clocks, variables to set during the run.
 
 use super::clocks::{OutputCandidate, candidates};
 use super::priorities::PriorityOrder;
@@ -21,7 +21,7 @@ pub(super) fn plans(
     times: &Timetable,
 ) -> Vec<FmuPlan> {
     let mut tasks = vec![Vec::new(); cpus.len()];
-    planned.iter().enumerate().for_each(|(id, task)| tasks[task.fmu.0].push(UnitId(id)));
+    planned.iter().enumerate().for_each(|(id, unit)| tasks[unit.fmu.0].push(UnitId(id)));
     let own = cpus.iter().zip(&tasks).enumerate();
     own.map(|(fmu, (&cpu, tasks))| plan(resolved, order, (fmu, cpu, tasks), planned, times)).collect()
 }

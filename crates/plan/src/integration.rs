@@ -11,18 +11,19 @@ use std::ops::Range;
 use vecud_base::time::Fraction;
 use vecud_description::{ModelExchange, Unknown};
 
-/// Events that are located within a step, where nobody says how many.
+/// Default of `max_events`: events that are located within a step.
 const EVENTS: u32 = 100;
 /// Tolerances that can be computed with.
 const TOLERANCES: Range<f64> = 1e-15..1.0;
-/// The relative tolerance where neither the rig nor the FMU says one.
+/// Default of the relative tolerance, where neither the rig nor the FMU gives one.
 const TOLERANCE: f64 = 1e-4;
 
 /// States that are integrated together, up to which there are matrices with a place for every two of them, as methods for stiff equations
 /// need them.
 pub const MATRIX_STATES: usize = 2000;
 
-/// The tightest tolerance that rounding leaves to a method: what it adds up to over many steps is more than what tighter ones allow.
+/// The tightest tolerance of a method: below it the rounding errors of many steps add up to more than the tolerance. `None`: the
+/// method has no tolerance.
 fn tightest(solver: Solver) -> Option<f64> {
     match solver {
         Solver::Euler | Solver::Rk4 => None,
@@ -31,7 +32,7 @@ fn tightest(solver: Solver) -> Option<f64> {
     }
 }
 
-/// What integrates an FMU, whose steps go over `step`.
+/// The integration of an FMU, in steps over `step`.
 pub(super) fn plan(described: &DescribedFmu, step: Fraction) -> IntegrationPlan {
     let said = described.integration();
     IntegrationPlan {
@@ -49,7 +50,7 @@ fn tolerance(described: &DescribedFmu) -> f64 {
     said.or(suggested).unwrap_or(TOLERANCE)
 }
 
-/// The tolerance that the FMU is told: for a solver of its own, and of Model Exchange the one that it is integrated with.
+/// The tolerance that the FMU is given: for a solver of its own, and for Model Exchange that of its integration.
 pub(super) fn told_tolerance(described: &DescribedFmu) -> Option<f64> {
     let said = described.integration();
     let is_adaptive = said.solver.as_ref().is_some_and(|solver| solver.value.is_adaptive());
@@ -59,7 +60,7 @@ pub(super) fn told_tolerance(described: &DescribedFmu) -> Option<f64> {
     }
 }
 
-/// Whether what is said of the integration can be done, in steps over `step`.
+/// Checks the settings of the integration, in steps over `step`.
 pub(super) fn check(rig: &Rig, described: &DescribedFmu, step: &At<Fraction>, findings: &mut Findings) {
     let said = described.integration();
     let name = described.name();
@@ -70,7 +71,7 @@ pub(super) fn check(rig: &Rig, described: &DescribedFmu, step: &At<Fraction>, fi
         return;
     }
     let solver = said.solver.as_ref().map_or(Solver::Rk4, |at| at.value);
-    // An option that says it is named before the message.
+    // An option names its own settings before the message.
     let is_option = said.internal_step.as_ref().is_some_and(|internal| internal.place.option().is_some());
     let key = if is_option { "the step of the solver" } else { "internal_step" };
     if let Some(internal) = said.internal_step.as_ref().filter(|internal| internal.value > step.value) {
@@ -106,7 +107,7 @@ pub(super) fn check(rig: &Rig, described: &DescribedFmu, step: &At<Fraction>, fi
     }
 }
 
-/// Tells of an FMU whose description has derivatives and lists none.
+/// Notes an FMU whose description has derivatives and lists none.
 pub(super) fn check_states(described: &DescribedFmu, findings: &mut Findings) {
     let description = &described.input.description;
     let derivative = described.model_exchange().and_then(|_| description.derivative_that_is_not_integrated());
@@ -120,7 +121,7 @@ pub(super) fn check_states(described: &DescribedFmu, findings: &mut Findings) {
     }
 }
 
-/// Whether rounding leaves the tolerance of what is integrated with this FMU.
+/// Checks that the tolerance of everything integrated with this FMU is above rounding.
 pub(super) fn check_rounding(described: &DescribedFmu, findings: &mut Findings) {
     let solver = described.integration().solver.as_ref().filter(|_| described.model_exchange().is_some());
     let (Some(solver), tolerance) = (solver.map(|at| at.value), tolerance(described)) else { return };
@@ -160,7 +161,7 @@ fn needs_matrices(solver: Solver) -> bool {
     matches!(solver, Solver::Bdf | Solver::Auto)
 }
 
-/// How many continuous states are integrated together with those of an FMU, its own among them.
+/// The number of continuous states that are integrated together with those of an FMU, its own included.
 fn states_together(fmus: &[DescribedFmu], described: &DescribedFmu) -> usize {
     let states = |own: &DescribedFmu| own.input.description.numbers_of_equations(|variable| own.elements(variable)).0;
     let Some(master) = described.master else { return states(described) };
@@ -168,7 +169,7 @@ fn states_together(fmus: &[DescribedFmu], described: &DescribedFmu) -> usize {
     members.filter(|own| own.model_exchange().is_some()).map(states).sum()
 }
 
-/// What only an instance with Model Exchange has.
+/// The plan of an instance with Model Exchange.
 pub(super) fn of_interface(described: &DescribedFmu, own: &ModelExchange) -> ModelExchangePlan {
     let (states, indicators) =
         described.input.description.numbers_of_equations(|variable| described.elements(variable));
@@ -181,7 +182,7 @@ pub(super) fn of_interface(described: &DescribedFmu, own: &ModelExchange) -> Mod
     }
 }
 
-/// What the numbers of states and event indicators come from, where tunable structural parameters change them.
+/// The variables that determine the numbers of states and event indicators, where tunable structural parameters change them.
 fn resizable(described: &DescribedFmu) -> Option<ResizableEquations> {
     let description = described.input.description;
     let variable = |unknown: &Unknown| description.place(unknown.variable).map(|place| &description.variables[place]);
@@ -197,8 +198,7 @@ fn resizable(described: &DescribedFmu) -> Option<ResizableEquations> {
     lengths.any(|length| matches!(length, Length::By(_))).then_some(all)
 }
 
-/// Which derivatives depend on which states, by `<ModelStructure>`; `None`: any may depend on any and nothing else is known, or nobody
-/// asks.
+/// The dependencies of derivatives on states, by `<ModelStructure>`; `None`: any may depend on any, or the solver needs none.
 fn jacobian(described: &DescribedFmu, own: &ModelExchange) -> Option<JacobianPlan> {
     let description = described.input.description;
     let is_asked = described.integration().solver.as_ref().is_some_and(|solver| needs_matrices(solver.value));

@@ -1,4 +1,4 @@
-//! With which interface type an FMU runs, and what it must offer for that: a unit of time, states that can be saved.
+//! The interface type of each FMU, and its requirements: a known unit of time, states that can be saved.
 
 use super::described::{DescribedFmu, offer};
 use super::findings::Findings;
@@ -15,7 +15,8 @@ pub(super) fn check(fmus: &[DescribedFmu], mode: Mode, findings: &mut Findings) 
     check_time_units(fmus, mode, findings);
 }
 
-/// Real time needs to know how long an FMU's unit of time is. In virtual time, and where the rig insists, it counts as 1 s.
+/// In real time the length of an FMU's unit of time has to be known. In virtual time, and where the rig insists, it counts as 1
+/// s.
 fn check_time_units(fmus: &[DescribedFmu], mode: Mode, findings: &mut Findings) {
     for described in fmus {
         let time = &described.input.description.time;
@@ -109,13 +110,13 @@ fn refuse(described: &DescribedFmu, subject: &str, findings: &mut Findings) {
     }
 }
 
-/// What an FMU offers besides.
+/// The other interface types that an FMU offers.
 fn other_interfaces(description: &ModelDescription, own: Interface) -> Vec<&'static str> {
     let all = description.interfaces.iter().map(InterfaceOffer::interface);
     all.filter(|&other| other != own).map(Interface::name).collect()
 }
 
-/// Finds the FMUs whose state cannot be serialised, for a run that wants `option`.
+/// Finds the FMUs whose state cannot be serialised, for a run with `option`.
 pub fn check_states(rig: &Rig, fmus: &[FmuInput], option: &str) -> Result<(), PlanError> {
     let mut findings = Findings::new(rig);
     for (rig, input) in rig.fmus.iter().zip(fmus) {

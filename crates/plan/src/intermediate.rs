@@ -1,5 +1,5 @@
-//! What is done in the midst of the steps of a Co-Simulation FMU of FMI 3.0 (intermediate update): inputs on lines are set where it
-//! asks for them, and its internal steps are recorded where the rig says so (semantics S20).
+//! The work in the midst of the steps of a Co-Simulation FMU of FMI 3.0 (intermediate update): inputs on lines are set where it
+//! asks for them, and its internal steps are recorded where the rig wants that (semantics S20).
 
 use super::findings::Findings;
 use super::resolved::Resolved;
@@ -7,7 +7,7 @@ use super::tasks::batches;
 use super::{BatchPlan, Extrapolation, IntermediatePlan};
 use vecud_description::{Causality, VariableType};
 
-/// What is done in the midst of the steps of this FMU; `None`: it need not call back.
+/// The work in the midst of the steps of this FMU; `None`: it need not call back.
 pub(super) fn plan(resolved: &Resolved, fmu: usize) -> Option<IntermediatePlan> {
     let described = &resolved.fmus[fmu];
     let own = described.co_simulation().filter(|_| described.provides_intermediate_update())?;
@@ -35,7 +35,7 @@ fn recorded(resolved: &Resolved, fmu: usize) -> Vec<BatchPlan> {
             && !is_text
             && resolved.columns.is_recorded((fmu, index))
     };
-    let read = resolved.wanted[fmu].read.iter().copied().filter(is_read);
+    let read = resolved.needed[fmu].read.iter().copied().filter(is_read);
     let mut batches = batches::read(resolved, fmu, read);
     batches.retain(|batch| batch.resizable.is_none());
     batches.iter_mut().flat_map(|batch| &mut batch.items).for_each(|item| item.connections.clear());

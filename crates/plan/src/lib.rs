@@ -1,39 +1,38 @@
-//! From a rig file to what is released when: [`rig`] reads what the user wants, [`build`] makes the plan of it, [`schedule`] says
-//! which activations are due, [`snapshot`] keeps a run that was left.
+//! From a rig file to the schedule of a run: [`rig`] reads the user's file, [`build`] makes the plan of it, [`schedule`] computes
+//! the due activations, [`snapshot`] keeps the state of a run for another one.
 //!
 //! The plan: a rig resolved against the model descriptions of its FMUs.
 //!
-//! Pure: whatever is wrong with a rig is found here, before any FMU code is loaded. A plan is immutable, and complete:
-//! the runner needs neither the rig file nor a model description. It goes to the runner's process serialised.
+//! Pure: every error of a rig is found here, before any FMU code is loaded. A plan is immutable, and complete: the runner needs
+//! neither the rig file nor a model description. It goes to the runner's process serialised.
 //!
-//! Each names only what stands before it:
+//! Each names only modules above it:
 //!
-//! | where | what |
+//! | module | content |
 //! |---|---|
-//! | [`model`] | what a plan consists of |
-//! | `opened`, `findings` | what opening the files of a rig gave; what is wrong with it |
+//! | [`model`] | the data of a plan |
+//! | `opened`, `findings` | the opened files of a rig; problems and notes |
 //! | `elements`, `glob`, `interval`, `logging` | elements of arrays, patterns, intervals as text, log categories |
-//! | `described`, `host`, `sizes`, `timetable` | what is planned for: FMUs, the machine, sizes that change, start and stop |
-//! | `beside` | rigs that run already on the same machine |
-//! | `clocks/` | what activates which input clock, and when |
-//! | `dialect`, `interfaces` | whether FMUs are fit for it |
-//! | `groups`, `integration`, `steps` | who steps together, how Model Exchange FMUs are integrated, how far steps go |
+//! | `described`, `host`, `sizes`, `timetable` | the facts for a plan: FMUs, the machine, sizes that change, start and stop |
+//! | `running_rigs` | rigs that are running on the same machine |
+//! | `clocks/` | the activation of input clocks |
+//! | `dialect`, `interfaces` | requirements on FMUs |
+//! | `groups`, `integration`, `steps` | FMUs that step together, the integration of Model Exchange FMUs, the length of steps |
 //! | `inputs/` | values that no FMU computes: start values, stimuli |
-//! | `connections/` | what a value goes through from an output to an input, and when it is visible |
+//! | `connections/` | the way of a value from an output to an input, and when it is visible |
 //! | `record` | the columns of the recording |
-//! | `wanted`, `owners`, `resolved` | all of these, which the order and the tasks are worked out from |
+//! | `needed_variables`, `owners`, `resolved` | all of these, as the source for the order and the tasks |
 //! | `priorities/` | one order of all tasks, and its FIFO priorities |
-//! | `tasks/` | what each task sets and reads, and which take turns |
-//! | `connected`, `masters` | what the plan says of connections, and of FMUs that step together |
+//! | `tasks/` | the inputs, outputs and turns of each task |
+//! | `connected`, `masters` | the plans of connections, and of FMUs that step together |
 //! | `initialisation/` | the order in which FMUs are initialised, and variables set and read |
-//! | [`control`], `intermediate`, `instances` | what may be set in a run, and in the midst of a step; what each instance is told |
+//! | [`control`], `intermediate`, `instances` | variables to be set in a run, work within a step, instances |
 //! | `build` | the stages, in their order |
-//! | [`schedulability`], [`promise`] | what the plan promises: worst responses, the same bytes in both modes |
+//! | [`schedulability`], [`promise`] | the plan's promises: worst responses, the same bytes in both modes |
 //! | [`table`] | the plan as text |
 
 #![forbid(unsafe_code)]
 
-mod beside;
 mod build;
 mod clocks;
 mod connected;
@@ -56,6 +55,7 @@ mod interval;
 mod logging;
 mod masters;
 pub mod model;
+mod needed_variables;
 mod opened;
 mod owners;
 mod priorities;
@@ -63,6 +63,7 @@ pub mod promise;
 mod record;
 mod resolved;
 pub mod rig;
+mod running_rigs;
 pub mod schedulability;
 pub mod schedule;
 mod sizes;
@@ -71,7 +72,6 @@ mod steps;
 pub mod table;
 mod tasks;
 mod timetable;
-mod wanted;
 
 pub use build::build;
 pub use clocks::causes::roots;

@@ -1,5 +1,5 @@
-//! `[master.NAME]`: in which order FMUs that make their steps together exchange values, and what each can do for the others (semantics
-//! S24).
+//! `[master.NAME]`: the order in which FMUs that make their steps together exchange values, and the capabilities of each
+//! (semantics S24).
 //!
 //! The order of values and of FMUs comes from names alone: a rig whose tables stand in another order has the same results.
 
@@ -18,10 +18,10 @@ use vecud_solver::master::{
     Unfit, WayBack, classify,
 };
 
-/// Steps of a group within one release, where the rig says no `max_events`.
+/// Default of `max_events`: steps of a group within one release.
 const REPEATS: u32 = 100;
 
-/// What a master is told of an FMU for Co-Simulation, in steps over `step`.
+/// The capabilities of an FMU for Co-Simulation, in steps over `step`.
 fn abilities(described: &DescribedFmu, clocks: &ClockNetwork, fmu: usize, step: Fraction) -> Abilities {
     let (Some(InterfaceOffer::CoSimulation(own)), Some(can)) = (described.offer, described.steps()) else {
         return Abilities {
@@ -64,7 +64,7 @@ fn abilities(described: &DescribedFmu, clocks: &ClockNetwork, fmu: usize, step: 
     }
 }
 
-/// Tells the groups of their masters. What cannot be one, and loops, are told.
+/// Adds their masters to the groups. Impossible groups, and loops, are reported.
 pub(super) fn join(resolved: &Resolved, tasks: &mut [TaskPlan], units: &[UnitPlan], findings: &mut Findings) {
     for master in &resolved.rig.masters {
         if let Some((task, own)) = plan(resolved, master, units, findings)
@@ -84,7 +84,7 @@ fn plan(
     let Resolved { fmus, clocks, .. } = resolved;
     let members = members(fmus, master);
     let steps_of = |fmu: usize| {
-        let its = |task: &UnitPlan| task.fmu == FmuId(fmu) && task.makes_steps();
+        let its = |unit: &UnitPlan| unit.fmu == FmuId(fmu) && unit.makes_steps();
         units.iter().position(its).map(UnitId)
     };
     let task = units[steps_of(*members.first()?)?.0].task;
@@ -102,7 +102,7 @@ fn plan(
     check_ticks(resolved, master, &slaves, findings);
     let wires = wires(resolved, &members, &steps_of);
     let is_inner = |wire: &&WirePlan| {
-        let is_integrated = |task: UnitId| integrated.contains(&units[task.0].fmu.0);
+        let is_integrated = |unit: UnitId| integrated.contains(&units[unit.0].fmu.0);
         is_integrated(wire.from) && is_integrated(wire.to)
     };
     let order = Order::of(resolved, master, &wires, findings);
@@ -135,7 +135,7 @@ fn plan(
     Some((task, own))
 }
 
-/// What `algorithm` is to whoever steps.
+/// The master algorithm of a rig's algorithm.
 fn algorithm(algorithm: rig::Algorithm) -> MasterAlgorithm {
     match algorithm {
         rig::Algorithm::Jacobi => MasterAlgorithm::Jacobi,
@@ -145,7 +145,7 @@ fn algorithm(algorithm: rig::Algorithm) -> MasterAlgorithm {
     }
 }
 
-/// What each slave can do; `None`: they are no group, which is told.
+/// The class of each slave; `None`: they cannot be a group, which is reported.
 fn classes(
     resolved: &Resolved,
     master: &RigMaster,
@@ -205,13 +205,13 @@ fn classes(
     }
 }
 
-/// Where the class of an FMU is said.
+/// The place of an FMU's class in the rig.
 fn class_of(fmus: &[DescribedFmu], name: &str) -> Option<Place> {
     let described = fmus.iter().find(|described| described.name() == name)?;
     described.rig.class.as_ref().map(|class| class.place)
 }
 
-/// What FMUs can do that are integrated together. They go back to the states that they had, as long as none of them was told that an
+/// The capabilities of FMUs that are integrated together. They go back to former states as long as none of them was told that an
 /// internal step is complete.
 fn integrated(fmus: &[DescribedFmu], these: &[usize]) -> Abilities {
     let models = || these.iter().filter_map(|fmu| fmus[*fmu].model_exchange());
@@ -227,7 +227,7 @@ fn integrated(fmus: &[DescribedFmu], these: &[usize]) -> Abilities {
     Abilities { varies_step: true, may_return_early: true, way_back, sources: Vec::new() }
 }
 
-/// Where slaves stop one by one, what happens at their events is no affair of others.
+/// Refuses clocks that connect a group with others where slaves stop one by one: their events concern the group alone.
 fn check_ticks(resolved: &Resolved, master: &RigMaster, slaves: &[(SlavePlan, Vec<usize>)], findings: &mut Findings) {
     if master.algorithm.takes_back() || slaves.len() == 1 {
         return;
@@ -235,7 +235,7 @@ fn check_ticks(resolved: &Resolved, master: &RigMaster, slaves: &[(SlavePlan, Ve
     for (_, own) in slaves {
         for &fmu in own {
             let described = &resolved.fmus[fmu];
-            // Those that are integrated together stand at one time.
+            // FMUs that are integrated together are at one time.
             let ticks_others = |output: &&OutputCandidate| {
                 !output.targets.is_empty() || output.clocks.iter().any(|(other, _)| !own.contains(other))
             };
@@ -333,8 +333,8 @@ impl Order {
     }
 }
 
-/// Which of these outputs depend on which of these inputs at once. Between two steps no output of an FMU for Co-Simulation does: it is
-/// what its last step has computed (FMI 2.0.4, 4.2.1; FMI 3.0.2, 4.2.1).
+/// The direct feedthrough from these inputs to these outputs. Between two steps no output of an FMU for Co-Simulation has any:
+/// its outputs are those of its last step (FMI 2.0.4, 4.2.1; FMI 3.0.2, 4.2.1).
 fn direct(fmus: &[DescribedFmu], variables: &[VariableId]) -> Vec<(usize, usize)> {
     let mut direct = Vec::new();
     for (output, &(fmu, at)) in variables.iter().enumerate() {
@@ -353,7 +353,7 @@ fn direct(fmus: &[DescribedFmu], variables: &[VariableId]) -> Vec<(usize, usize)
     direct
 }
 
-/// The [places](place) of the variables that an output depends on, by `<ModelStructure>`; `None`: all inputs, or nobody says.
+/// The [places](place) of the variables that an output depends on, by `<ModelStructure>`; `None`: all inputs, or undeclared.
 fn dependencies(described: &DescribedFmu, output: usize) -> Option<Vec<usize>> {
     let description = described.input.description;
     let outputs = &description.structure.outputs;

@@ -1,13 +1,13 @@
-//! What opening the files of a rig gave.
+//! The opened files of a rig.
 
 use crate::rig::At;
 use std::path::PathBuf;
 use vecud_description::ModelDescription;
 
-/// An FMU as opening it gave it, at the same index as in [`Rig::fmus`](crate::rig::Rig::fmus).
+/// An opened FMU, at the same index as in [`Rig::fmus`](crate::rig::Rig::fmus).
 #[derive(Clone, Debug)]
 pub struct FmuInput<'a> {
-    /// What its `modelDescription.xml` says.
+    /// Its `modelDescription.xml`.
     pub description: &'a ModelDescription,
     /// The shared library.
     pub library: PathBuf,
@@ -15,13 +15,13 @@ pub struct FmuInput<'a> {
     pub folder: String,
     /// `resourcePath`; `None` when the FMU has none.
     pub resources: Option<String>,
-    /// What the user named.
+    /// The path that the user named.
     pub path: PathBuf,
-    /// Its library exports a function that tells how far the FMU can step (`fmi2GetMaxStepSize`).
+    /// Its library exports a function that returns the largest step (`fmi2GetMaxStepSize`).
     pub tells_max_step: bool,
 }
 
-/// A file of a stimulus as opening it gave it, at the same index as in [`Rig::stimuli`](crate::rig::Rig::stimuli).
+/// An opened file of a stimulus, at the same index as in [`Rig::stimuli`](crate::rig::Rig::stimuli).
 #[derive(Clone, Debug, PartialEq)]
 pub struct StimulusInput {
     /// The file that was opened: of a recording the first one that there is.
@@ -30,6 +30,6 @@ pub struct StimulusInput {
     pub columns: Vec<At<String>>,
     /// Rows per second of simulation time, as the first rows have it.
     pub rate: f64,
-    /// For each column what it has at the start time, with its place; `None`: nothing yet.
+    /// For each column its cell at the start time, with its place; `None`: nothing yet.
     pub start: Vec<Option<At<String>>>,
 }

@@ -1,5 +1,5 @@
-//! Which tasks may set and which read a variable (semantics S10), found by its clocks: a rig may have a thousand tasks and ten
-//! thousand variables, and not every task is to be asked about every variable.
+//! The tasks that may set or read a variable (semantics S10), found by its clocks: a rig may have a thousand tasks and ten
+//! thousand variables, too many for a test of each pair.
 
 use crate::clocks::candidates::{Candidate, is_input_clock};
 use crate::described::DescribedFmu;

@@ -1,22 +1,22 @@
-//! What the promise of virtual time covers (semantics S15): the signals that real time records with the same bytes, as long as
-//! nothing is late.
+//! The promise of virtual time (semantics S15): the signals that real time records with the same bytes, as long as nothing is
+//! late.
 //!
-//! Covered is what depends on nothing but delayed connections from covered clocks, times that are known, and the own state
-//! of a partition. What vecud cannot see is assumed, and said: that partitions of one FMU, and instances of one library, share no memory,
-//! that FMUs which take turns leave nothing to each other, and that none keeps anything for one thread.
+//! Covered is a signal that depends on nothing but delayed connections from covered clocks, times that are known, and the own
+//! state of a partition. Stated assumptions, which vecud cannot check: partitions of one FMU, and instances of one library, share
+//! no memory, FMUs which take turns leave nothing to each other, and none keeps anything for one thread.
 
 use super::connections::timing::name;
 use super::{FmuId, Plan, Release, SignalId, TriggerTime, UnitId, UnitPlan};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is covered, and why the rest is not.
+/// The covered signals, and the reasons for the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promise {
-    /// Per task: why what it computes is not covered; `None`: it is.
+    /// Per task: why its results are not covered; `None`: they are.
     pub tasks: Vec<Option<String>>,
     /// Per recorded column.
     pub signals: Vec<Option<String>>,
-    /// FMUs with covered columns that have several partitions, whose memory is assumed to be each one's own.
+    /// FMUs with covered columns that have several partitions, which are assumed to share no memory.
     pub assumed: Vec<FmuId>,
     /// Instances of one library that do not take turns, in each group one with covered columns at least: they are assumed to share no
     /// memory, such as static variables.
@@ -30,12 +30,12 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// What a plan promises.
+    /// The promise of a plan.
     pub fn of(plan: &Plan) -> Promise {
         let roots = super::roots(&plan.units);
         let mut tasks: Vec<Option<String>> =
             (0..plan.units.len()).map(|id| of_itself(plan, UnitId(id), &roots)).collect();
-        // What depends on something that is not covered is not either.
+        // Everything that depends on an uncovered task is uncovered.
         while let Some((id, why)) = (0..tasks.len())
             .filter(|id| tasks[*id].is_none())
             .find_map(|id| Some((id, through(plan, UnitId(id), &tasks)?)))
@@ -43,11 +43,11 @@ impl Promise {
             tasks[id] = Some(why);
         }
         let signals = signals(plan, &tasks);
-        let several = |fmu: &FmuId| plan.units.iter().filter(|task| task.fmu == *fmu).count() > 1;
+        let several = |fmu: &FmuId| plan.units.iter().filter(|unit| unit.fmu == *fmu).count() > 1;
         let covered = |fmu: &FmuId| {
-            let columns = plan.units.iter().zip(&tasks).filter(|(task, why)| task.fmu == *fmu && why.is_none());
+            let columns = plan.units.iter().zip(&tasks).filter(|(unit, why)| unit.fmu == *fmu && why.is_none());
             columns
-                .flat_map(|(task, _)| task.recorded())
+                .flat_map(|(unit, _)| unit.recorded())
                 .filter(|signal| plan.is_recorded(*signal))
                 .any(|signal| signals[signal.0].is_none())
         };
@@ -68,29 +68,29 @@ impl Promise {
     }
 
     /// Whether something that is covered comes from this task.
-    pub fn covers(&self, task: UnitId) -> bool {
-        self.tasks[task.0].is_none()
+    pub fn covers(&self, unit: UnitId) -> bool {
+        self.tasks[unit.0].is_none()
     }
 }
 
 /// Why a task is not covered, whatever the others are.
 fn of_itself(plan: &Plan, id: UnitId, roots: &[Vec<UnitId>]) -> Option<String> {
-    let task = &plan.units[id.0];
+    let unit = &plan.units[id.0];
     let own = name(plan, id);
     if let Some(source) = plan.datagrams.iter().find(|source| source.task == id) {
         let what = if source.clock.is_some() { "has a clock that is ticked" } else { "is activated" };
         return Some(format!("{own} {what} by {}", source.name));
     }
-    match &task.release {
+    match &unit.release {
         Release::Triggered { .. } if plan.trigger_time == TriggerTime::Now => {
             return Some(format!("{own} has the time of the wall clock (trigger_time = \"now\")"));
         }
         // A more urgent one that updates clocks brings the tick of another one as well, at its own time if it may tick (S4).
-        Release::Triggered { .. } if !of_one_level(plan, &task.caused_by) => {
+        Release::Triggered { .. } if !of_one_level(plan, &unit.caused_by) => {
             return Some(format!("several partitions may tick {own}, in the order in which they run"));
         }
         Release::Countdown => {
-            let arming: Vec<UnitId> = task.caused_by.iter().copied().filter(|by| *by != id).collect();
+            let arming: Vec<UnitId> = unit.caused_by.iter().copied().filter(|by| *by != id).collect();
             if arming.len() > 1 {
                 return Some(format!("several partitions may arm {own}, in the order in which they run"));
             }
@@ -104,15 +104,15 @@ fn of_itself(plan: &Plan, id: UnitId, roots: &[Vec<UnitId>]) -> Option<String> {
         }
         _ => (),
     }
-    let inputs = task.set.iter().flat_map(|batch| &batch.items);
+    let inputs = unit.set.iter().flat_map(|batch| &batch.items);
     if let Some(item) = inputs.clone().filter(|item| !item.stimuli.is_empty()).find(|item| {
         let sets = |other: &UnitPlan| {
             let mut items = other.set.iter().flat_map(|batch| &batch.items);
-            other.fmu == task.fmu && items.any(|set| set.reference == item.reference)
+            other.fmu == unit.fmu && items.any(|set| set.reference == item.reference)
         };
         plan.units.iter().filter(|other| sets(other)).count() > 1
     }) {
-        let fmu = &plan.fmus[task.fmu.0].name;
+        let fmu = &plan.fmus[unit.fmu.0].name;
         return Some(format!("several partitions set {fmu}.{}, which belongs to no clock alone", item.name));
     }
     for item in inputs {
@@ -148,12 +148,12 @@ fn of_itself(plan: &Plan, id: UnitId, roots: &[Vec<UnitId>]) -> Option<String> {
 }
 
 /// Whether none of these can come in the midst of another one.
-fn of_one_level(plan: &Plan, tasks: &[UnitId]) -> bool {
-    tasks.windows(2).all(|pair| plan.units[pair[0].0].level == plan.units[pair[1].0].level)
+fn of_one_level(plan: &Plan, units: &[UnitId]) -> bool {
+    units.windows(2).all(|pair| plan.units[pair[0].0].level == plan.units[pair[1].0].level)
 }
 
-/// A more urgent partition of the same FMU than `arming` that may update clocks, as far as the description says who does:
-/// whoever may tick an output clock or arm a countdown, but for the countdown `armed` itself.
+/// A more urgent partition of the same FMU than `arming` that may update clocks, by the description: one that may tick an output
+/// clock or arm a countdown, but for the countdown `armed` itself.
 fn updates_within(plan: &Plan, arming: UnitId, armed: UnitId) -> Option<UnitId> {
     let own = &plan.units[arming.0];
     let of_fmu = |id: &UnitId| plan.units[id.0].fmu == own.fmu;
@@ -170,9 +170,9 @@ fn updates_within(plan: &Plan, arming: UnitId, armed: UnitId) -> Option<UnitId> 
 
 /// Why a task is not covered since another one is not.
 fn through(plan: &Plan, id: UnitId, tasks: &[Option<String>]) -> Option<String> {
-    let task = &plan.units[id.0];
+    let unit = &plan.units[id.0];
     let uncovered = |other: &&UnitId| tasks[other.0].is_some();
-    if let Some(by) = task.caused_by.iter().find(uncovered) {
+    if let Some(by) = unit.caused_by.iter().find(uncovered) {
         return Some(format!("{} follows {}, which is not covered", name(plan, id), name(plan, *by)));
     }
     if let Some(other) = together(plan, id).iter().chain(&ticking(plan, id)).find(uncovered) {
@@ -182,7 +182,7 @@ fn through(plan: &Plan, id: UnitId, tasks: &[Option<String>]) -> Option<String> 
             name(plan, *other)
         ));
     }
-    let connections = task.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.connections);
+    let connections = unit.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.connections);
     connections.map(|connection| &plan.connections[connection.0]).find_map(|planned| {
         let mut producers = planned.delay.iter().flat_map(|delay| &delay.producers).map(|producer| &producer.task);
         let producer = producers.find(uncovered)?;
@@ -198,8 +198,8 @@ fn together(plan: &Plan, id: UnitId) -> Vec<UnitId> {
 
 /// The tasks that may tick a clock between the steps of this one.
 fn ticking(plan: &Plan, id: UnitId) -> Vec<UnitId> {
-    let task = &plan.units[id.0];
-    let clocks = plan.fmus[task.fmu.0].output_clocks.iter().filter(|_| task.is_contiguous());
+    let unit = &plan.units[id.0];
+    let clocks = plan.fmus[unit.fmu.0].output_clocks.iter().filter(|_| unit.is_contiguous());
     let sources = clocks.filter_map(|clock| match clock.input.as_ref()?.release {
         Release::Triggered { fmu, output_clock } => Some(&plan.fmus[fmu.0].output_clocks[output_clock].ticked_by),
         _ => None,
@@ -209,20 +209,20 @@ fn ticking(plan: &Plan, id: UnitId) -> Vec<UnitId> {
 
 fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
     let mut by: Vec<Vec<UnitId>> = vec![Vec::new(); plan.signals.len()];
-    for (id, task) in plan.units.iter().enumerate() {
-        task.recorded().filter(|signal| plan.is_recorded(*signal)).for_each(|signal| by[signal.0].push(UnitId(id)));
+    for (id, unit) in plan.units.iter().enumerate() {
+        unit.recorded().filter(|signal| plan.is_recorded(*signal)).for_each(|signal| by[signal.0].push(UnitId(id)));
     }
     for fmu in &plan.fmus {
         for on_tick in fmu.on_ticks() {
             let columns = on_tick.batch.items.iter().flat_map(|item| item.signals.iter().copied());
             let tickers: BTreeSet<UnitId> =
                 on_tick.clocks.iter().flat_map(|clock| fmu.output_clocks[*clock].ticked_by.iter().copied()).collect();
-            // Who updates clocks in the midst of the only ticker reads them as well.
+            // A partition that updates clocks in the midst of the only ticker reads them as well.
             let within = tickers.first().and_then(|by| updates_within(plan, *by, *by));
             for signal in columns.filter(|signal| plan.is_recorded(*signal)) {
                 by[signal.0].extend(tickers.iter().chain(&within));
                 if tickers.is_empty() {
-                    // Nobody knows which: as if several did.
+                    // Undeclared tickers count as several.
                     by[signal.0].extend([UnitId(usize::MAX), UnitId(usize::MAX)]);
                 }
             }
@@ -230,7 +230,7 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
     }
     let of = |by: &Vec<UnitId>| match by.as_slice() {
         [] => None,
-        [task] => tasks[task.0].clone(),
+        [unit] => tasks[unit.0].clone(),
         _ => Some("several partitions compute it: it belongs to no clock, or to several".to_owned()),
     };
     let mut signals: Vec<Option<String>> = by.iter().map(of).collect();
@@ -239,22 +239,22 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
 }
 
 /// Why the columns of clocks are not covered. Partitions of one level that may tick the same clock do so one after the other, and
-/// the row has what any of them has ticked.
+/// the row has the ticks of all of them.
 fn clocks(plan: &Plan, tasks: &[Option<String>]) -> BTreeMap<SignalId, Option<String>> {
     let mut tickers: BTreeMap<SignalId, Vec<UnitId>> = BTreeMap::new();
-    for (id, task) in plan.units.iter().enumerate() {
-        let clocks = task.ticks.iter().filter(|clock| plan.is_recorded(clock.signal));
+    for (id, unit) in plan.units.iter().enumerate() {
+        let clocks = unit.ticks.iter().filter(|clock| plan.is_recorded(clock.signal));
         clocks.for_each(|clock| tickers.entry(clock.signal).or_default().push(UnitId(id)));
     }
     let why = |by: &[UnitId]| match of_one_level(plan, by) {
-        true => by.iter().find_map(|task| tasks[task.0].clone()),
+        true => by.iter().find_map(|unit| tasks[unit.0].clone()),
         false => Some("several partitions may tick it, in the order in which they run".to_owned()),
     };
     tickers.into_iter().map(|(signal, by)| (signal, why(&by))).collect()
 }
 
-/// What lies outside the promise, for `vecud check`, one reason a line with the columns that it concerns; and what is
-/// assumed of the others.
+/// The signals outside the promise, for `vecud check`, one reason a line with the columns that it concerns; and the assumptions
+/// about the others.
 pub(super) fn lines(plan: &Plan) -> (Vec<String>, Vec<String>) {
     const SHOWN: usize = 4;
     let promise = Promise::of(plan);

@@ -1,5 +1,5 @@
-//! What is recorded: patterns become columns, in rig order, then document order. Each has the last of the rules that match
-//! its variable. What is only watched (`[daemon] watch`) has the columns after those, by no rule.
+//! The recorded signals: patterns become columns, in rig order, then document order. Each has the last of the rules that match
+//! its variable. Signals that are only watched (`[daemon] watch`) have the columns after those, by no rule.
 
 use super::clocks::candidates::{is_input_clock, is_output_clock};
 use super::described::{DescribedFmu, VariableId};
@@ -13,8 +13,8 @@ use std::collections::HashMap;
 use vecud_description::bytes;
 use vecud_description::{Causality, Variable, VariableType};
 
-/// Bytes that all recorded strings and binaries may have together: a task has room for 64 samples at least, which are half a gibibyte of
-/// shared memory then.
+/// Bytes that all recorded strings and binaries may have together: a task has room for 64 samples at least, which are half a
+/// gibibyte of shared memory then.
 const TEXTS: usize = 1 << 23;
 
 /// Columns that a recording may have, for the same reason.
@@ -27,7 +27,7 @@ pub(super) struct RecordedColumns {
     pub watched: Vec<SignalPlan>,
     /// Columns of variables, which activations set and read.
     pub of: HashMap<VariableId, Vec<SignalId>>,
-    /// Columns of clocks, whose ticks the host knows: nobody reads them for the recording.
+    /// Columns of clocks: the host has their ticks, and reads nothing for them.
     clocks: HashMap<VariableId, Vec<SignalId>>,
 }
 
@@ -62,10 +62,10 @@ impl RecordedColumns {
     }
 }
 
-/// What patterns match beside numbers.
+/// Types of variables beyond numbers that patterns match.
 #[derive(Clone, Copy, Default)]
 struct OptedIn {
-    /// Strings and binaries, which may have so many bytes.
+    /// The bytes of strings and binaries; `None`: patterns do not match these.
     text_size: Option<usize>,
     clocks: bool,
 }
@@ -136,14 +136,14 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
     columns
 }
 
-/// What the variables that patterns match get columns for.
+/// The purpose of the variables that patterns match.
 #[derive(Clone, Copy, PartialEq)]
 enum Purpose {
     /// They are recorded.
     Record,
     /// They are read, unless they are recorded anyway.
     Watch,
-    /// Nothing: it is only said what is wrong with the patterns.
+    /// None: only the patterns are checked.
     Check,
 }
 
@@ -162,7 +162,7 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    /// What the patterns match gets columns; what each of them has matched.
+    /// Adds columns for the variables that the patterns match. Returns the match of each pattern.
     fn expand(&mut self, patterns: &[At<String>], purpose: &Purpose, findings: &mut Findings) -> Vec<Match> {
         let mut used = vec![Match::Nothing; patterns.len()];
         let patterns: Vec<AskedSignals> =
@@ -186,7 +186,7 @@ impl Expansion<'_> {
         let is_clock = v.variable_type == VariableType::Clock;
         let given = self.starts[fmu].get(&index).or_else(|| described.structure.get(&index)).map(|start| &start.values);
         let words = match given.or(described.start_of(index)) {
-            // It has not ticked before the run.
+            // A clock has not ticked before the run.
             _ if is_clock => vec![vec![0]],
             values => values.map(bytes::elements).unwrap_or_default(),
         };
@@ -242,7 +242,7 @@ fn names_for_rules(described: &DescribedFmu, v: &Variable, rules: &[RigRule]) ->
     if rules.is_empty() { Vec::new() } else { names.collect() }
 }
 
-/// What the rules say of a column: the last one of which some pattern matches a name of its variable, or of its element.
+/// The rule of a column: the last one of which some pattern matches a name of its variable, or of its element.
 fn rule_of(names: &[String], position: &str, rules: &[RigRule], used: &mut [Vec<bool>]) -> Rule {
     let elements: Vec<String> = match position {
         "" => Vec::new(),
@@ -260,7 +260,7 @@ fn rule_of(names: &[String], position: &str, rules: &[RigRule], used: &mut [Vec<
     last
 }
 
-/// What a pattern has matched.
+/// The match of a pattern.
 #[derive(Clone, Copy, PartialEq)]
 enum Match {
     Nothing,
@@ -268,7 +268,7 @@ enum Match {
     Something,
 }
 
-/// What a text asks for: the variable of this name, else those whose names fit.
+/// The variables that a text selects: the one of this name, else those whose names fit.
 struct AskedSignals<'a> {
     text: &'a str,
     is_name: bool,
@@ -333,7 +333,7 @@ fn recordable_names(fmus: &[DescribedFmu], opted_in: OptedIn) -> Vec<String> {
     all.filter(|(_, v)| opted_in.takes(v)).map(|(fmu, v)| format!("{fmu}.{}", v.name)).collect()
 }
 
-/// What was not found; `names` are computed once, and only for a pattern that needs them.
+/// Reports a pattern without a match; `names` are computed once, and only for a pattern that needs them.
 fn report(
     pattern: &At<String>,
     used: Match,
@@ -345,7 +345,7 @@ fn report(
         Match::Something => {}
         Match::OnlyUnrecordable => findings
             .note(format!("the pattern \"{}\" matches only clocks, which are recorded with clocks = true, strings and binaries, which are with text_size, or the time, which is not", pattern.value)),
-        // `vecud run FILE.fmu` asks for everything, and an FMU may have nothing.
+        // `vecud run FILE.fmu` selects everything, and an FMU may have nothing.
         Match::Nothing if pattern.place.line == 0 => {}
         Match::Nothing => {
             let whole = pattern.value.ends_with(']').then(|| pattern.value.rsplit_once('[')).flatten();

@@ -1,4 +1,4 @@
-//! The rig with every name in it found: what the order of the tasks, and what each of them does, is worked out from.
+//! The rig with every name in it found: the source for the order of the tasks, and the work of each of them.
 
 use super::clocks::candidates::Candidate;
 use super::clocks::{ClockNetwork, candidates, clocked_clocks, triggers};
@@ -8,10 +8,10 @@ use super::findings::Findings;
 use super::inputs::fed_starts;
 use super::inputs::start_values::{self, Starts};
 use super::inputs::stimuli::{self, Stimuli};
+use super::needed_variables::{NeededVariables, needed_variables};
 use super::owners::{Owners, gets, sets};
 use super::record::{self, RecordedColumns};
 use super::timetable::Timetable;
-use super::wanted::{NeededVariables, wanted};
 use super::{StimulusInput, steps};
 use crate::rig::{Extrapolation, Rig};
 use vecud_description::{Variability, Variable};
@@ -27,8 +27,8 @@ pub(super) struct Resolved<'a> {
     pub links: Links,
     /// The columns of the recording.
     pub columns: RecordedColumns,
-    /// What the rig wants of the variables of each FMU.
-    pub wanted: Vec<NeededVariables>,
+    /// The variables of each FMU that the rig needs.
+    pub needed: Vec<NeededVariables>,
     pub owners: Owners,
 }
 
@@ -40,7 +40,7 @@ impl Resolved<'_> {
         described.changes_in_event_mode(&described.variables()[variable]) || jumps()
     }
 
-    /// Whether each change of an input is a jump: what feeds it is discrete, belongs to clocks, or is held from one row to the next.
+    /// Whether each change of an input is a jump: its source is discrete, belongs to clocks, or is held from one row to the next.
     fn jumps_alone(&self, input: VariableId) -> bool {
         let feeding = self.links.feeding(input);
         let is_fed = self.stimuli.feeds(input);
@@ -49,7 +49,7 @@ impl Resolved<'_> {
             && (is_fed || !feeding.is_empty())
     }
 
-    /// Whether each change of what a connection brings is a jump.
+    /// Whether each change of a connection's values is a jump.
     pub fn is_stepwise(&self, link: &Link) -> bool {
         let (fmu, variable) = link.source;
         let source = &self.fmus[fmu].variables()[variable];
@@ -102,12 +102,12 @@ impl<'a> Resolved<'a> {
         let links = links::resolve(rig, fmus, &clocks, &starts, findings);
         let columns = record::columns(rig, fmus, &starts, findings);
         stimuli.check_parts(rig, fmus, |input| !links.feeding(input).is_empty(), &starts, findings);
-        let wanted = wanted(fmus, &starts, &links, &columns, &stimuli);
+        let needed = needed_variables(fmus, &starts, &links, &columns, &stimuli);
         for (fmu, described) in fmus.iter().enumerate() {
-            let is_fed = |variable| wanted[fmu].written.contains(&variable);
+            let is_fed = |variable| needed[fmu].written.contains(&variable);
             start_values::note_resized(described, &starts[fmu], is_fed, findings);
         }
         let owners = Owners::new(fmus, &clocks.candidates);
-        Resolved { rig, fmus, clocks, stimuli, starts, links, columns, wanted, owners }
+        Resolved { rig, fmus, clocks, stimuli, starts, links, columns, needed, owners }
     }
 }

@@ -18,7 +18,7 @@ fn is_size(described: &DescribedFmu, v: &Variable) -> bool {
         && v.dimensions.is_empty()
 }
 
-/// The length of each dimension; those that a tunable structural parameter gives by its place among [`sizes`].
+/// The length of each dimension; lengths of a tunable structural parameter are given by its place among [`sizes`].
 pub(crate) fn lengths(described: &DescribedFmu, v: &Variable) -> Vec<Length> {
     if v.dimensions.is_empty() {
         return Vec::new();

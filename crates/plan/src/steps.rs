@@ -1,4 +1,4 @@
-//! How far each step of an FMU goes, and whether the FMU can go so far (semantics S19).
+//! The length of each step of an FMU, and whether the FMU can make such steps (semantics S19).
 
 use super::clocks::ClockNetwork;
 use super::clocks::candidates::Candidate;
@@ -9,13 +9,13 @@ use super::{Figures, Limits, Mode, Release, Retry, groups, integration};
 use crate::rig::{At, Place, Rig, RigTask, TriggerSource};
 use vecud_base::time::{Fraction, Instant};
 
-/// The step where neither the rig nor the FMU says more, or the smallest multiple of the FMU's internal step from here on.
+/// The step where neither the rig nor the FMU gives one, or the smallest multiple of the FMU's internal step from here on.
 const DEFAULT: Fraction = Fraction::MILLISECOND;
 
 /// The shortest step in real time, which can be kept.
 const SHORTEST: Fraction = Fraction::MICROSECOND;
 
-/// What makes the steps of each FMU that makes any, in rig order.
+/// The candidates of all FMUs that make steps, in rig order.
 pub(super) fn candidates(
     rig: &Rig,
     fmus: &[DescribedFmu],
@@ -82,8 +82,8 @@ pub(super) fn candidates(
     candidates
 }
 
-/// The FMUs of a `[master.NAME]` make their steps together (semantics S24), and so do those whose clocks are connected: on the shortest
-/// step of them, which the others' must be multiples of (S22).
+/// Joins the FMUs of a `[master.NAME]` (semantics S24), and those whose clocks are connected: on the shortest step of them, which
+/// the others' must be multiples of (S22).
 pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut ClockNetwork, findings: &mut Findings) {
     let first = |firsts: &[usize], mut fmu: usize| {
         while firsts[fmu] != fmu {
@@ -107,7 +107,7 @@ pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut ClockNetwork, 
     clocks.groups.retain(|_, members| members.len() > 1);
     for (first, members) in clocks.groups.clone() {
         let steps: Vec<usize> = members.iter().filter_map(|fmu| clocks.steps_of(*fmu)).collect();
-        // What is said of a `[master.NAME]` is the same for all of its FMUs.
+        // The settings of a `[master.NAME]` are the same for all of its FMUs.
         if steps.len() < members.len() || fmus[first].master.is_some() {
             continue;
         }
@@ -220,8 +220,8 @@ fn refuse_keys(described: &DescribedFmu, findings: &mut Findings) {
     }
 }
 
-/// The length of an FMU's own step, s: the step that the rig gives it, else the one that its description suggests, else the step of
-/// all FMUs in the rig; 1 ms where the FMU runs alone. `None`: nobody says, its group is still to say, or it makes none.
+/// The length of an FMU's own step, s: the step that the rig gives it, else the one that its description suggests, else the step
+/// of all FMUs in the rig; 1 ms where the FMU runs alone. `None`: none is given, its group decides later, or it makes no steps.
 fn step(rig: &Rig, described: &DescribedFmu, findings: &mut Findings) -> Option<At<Fraction>> {
     described.steps()?;
     if let Some(step) = &described.rig.step {
@@ -266,7 +266,7 @@ fn step(rig: &Rig, described: &DescribedFmu, findings: &mut Findings) -> Option<
     None
 }
 
-/// Tells that no FMU takes the step that somebody has given for all that have none of their own.
+/// Notes that no FMU takes the default step of the rig.
 fn tell_unused(rig: &Rig, steps: &[Option<At<Fraction>>], findings: &mut Findings) {
     let Some(step) = &rig.step else { return };
     if !steps.iter().flatten().any(|taken| taken.place == step.place) {
@@ -306,7 +306,8 @@ pub(super) fn internal_step(described: &DescribedFmu) -> Option<Fraction> {
     described.input.description.time.duration(described.steps()?.internal_step?)
 }
 
-/// How a step that the FMU discards is tried in parts. A state before each step is taken in virtual time, and where the rig says so.
+/// How a step that the FMU discards is tried in parts. A state before each step is taken in virtual time, and where the rig asks
+/// for it.
 pub(super) fn retry(rig: &Rig, described: &DescribedFmu) -> Retry {
     let can = described.steps().map_or(Retry::Never, |own| own.retry);
     match described.rig.retry_steps.as_ref().map(|at| at.value) {

@@ -62,28 +62,28 @@ fn cells(texts: &[&str]) -> Vec<String> {
 fn tasks(plan: &Plan) -> String {
     let head = ["FMU", "clock", "kind", "activated", "FMI priority", "level", "FIFO", "core", "thread", "limits"];
     let mut rows = vec![cells(&head)];
-    rows.extend(plan.units.iter().map(|task| {
+    rows.extend(plan.units.iter().map(|unit| {
         vec![
-            plan.fmus[task.fmu.0].name.clone(),
-            task.name.clone(),
-            match task.kind() {
-                TaskKind::Clock(kind) => kind.name_in(plan.fmus[task.fmu.0].abi).to_owned(),
+            plan.fmus[unit.fmu.0].name.clone(),
+            unit.name.clone(),
+            match unit.kind() {
+                TaskKind::Clock(kind) => kind.name_in(plan.fmus[unit.fmu.0].abi).to_owned(),
                 TaskKind::Step => "step".to_owned(),
                 TaskKind::Group => "group".to_owned(),
             },
-            release(plan, &task.release),
-            task.urgency.map_or_else(String::new, |urgency| urgency.0.to_string()),
-            task.level.to_string(),
-            task.fifo.get().to_string(),
-            task.cpu.to_string(),
-            task.thread.clone(),
-            limits(task),
+            release(plan, &unit.release),
+            unit.urgency.map_or_else(String::new, |urgency| urgency.0.to_string()),
+            unit.level.to_string(),
+            unit.fifo.get().to_string(),
+            unit.cpu.to_string(),
+            unit.thread.clone(),
+            limits(unit),
         ]
     }));
     indented(rows.iter(), &[4, 5, 6, 7])
 }
 
-/// What activates a task, for people.
+/// The source of a task's releases, as text.
 pub fn release(plan: &Plan, release: &Release) -> String {
     match release {
         Release::Periodic { shift, interval } if shift.is_zero() => format!("every {}", interval_text(*interval)),
@@ -113,14 +113,14 @@ pub fn release(plan: &Plan, release: &Release) -> String {
     }
 }
 
-fn limits(task: &UnitPlan) -> String {
-    let limits = task.limits;
+fn limits(unit: &UnitPlan) -> String {
+    let limits = unit.limits;
     let micros = |name: &str, nanos: vecud_base::time::Nanos| format!("{name} {} µs", nanos.0 as f64 / 1e3);
     let all = [
         limits.max_latency.map(|limit| micros("latency", limit)),
         limits.max_execution.map(|limit| micros("execution", limit)),
         limits.max_overruns.map(|limit| format!("overruns {limit}")),
-        match task.overrun {
+        match unit.overrun {
             Overrun::Skip => None,
             Overrun::Queue => Some("overrun queues".to_owned()),
             Overrun::Stop => Some("overrun stops".to_owned()),
@@ -131,10 +131,10 @@ fn limits(task: &UnitPlan) -> String {
 
 /// The tasks and FMUs of each core. How loaded the cores are is part of the schedulability.
 fn cores(plan: &Plan) -> String {
-    let cpus: BTreeSet<usize> = plan.units.iter().map(|task| task.cpu).collect();
+    let cpus: BTreeSet<usize> = plan.units.iter().map(|unit| unit.cpu).collect();
     let line = |cpu: usize| {
-        let here: Vec<&UnitPlan> = plan.units.iter().filter(|task| task.cpu == cpu).collect();
-        let fmus: BTreeSet<usize> = here.iter().map(|task| task.fmu.0).collect();
+        let here: Vec<&UnitPlan> = plan.units.iter().filter(|unit| unit.cpu == cpu).collect();
+        let fmus: BTreeSet<usize> = here.iter().map(|unit| unit.fmu.0).collect();
         let fmus: Vec<&str> = fmus.into_iter().map(|fmu| plan.fmus[fmu].name.as_str()).collect();
         let tasks = format!("{} task{}", here.len(), if here.len() == 1 { "" } else { "s" });
         vec![format!("core {cpu}"), tasks, fmus.join(", ")]

@@ -15,7 +15,7 @@ pub(super) struct Timetable {
 /// Seconds before and after 0 between which a run may start: some hundred years, so that nanoseconds still fit.
 const LATEST_START: f64 = 4e9;
 
-/// When a rig starts whose first FMU has this description.
+/// The start time of a rig whose first FMU has this description.
 pub fn start_time(rig: &Rig, first: Option<&ModelDescription>) -> At<Instant> {
     let experiment = first.filter(|_| rig.experiment_of_fmu).and_then(|own| own.default_experiment.start_time);
     let default = || At::unplaced(experiment.and_then(Instant::from_f64).unwrap_or(Instant::ZERO));
@@ -39,7 +39,7 @@ pub(super) fn timetable(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Finding
     let stop = given(&rig.stop_time, experiment.and_then(|e| e.stop_time));
     match &stop {
         Some(stop) if stop.value <= start => {
-            // What comes from no rig file is not to be changed in one.
+            // A setting from elsewhere is not to be changed in the rig file.
             let way = match stop.place.line {
                 0 => "give a later --stop-time",
                 _ => "set stop_time in [rig], or use --stop-time",

@@ -1,19 +1,19 @@
-//! One activation: what is set comes from connections and stimuli, the [calls](Calls) of its unit are made, and what they give is
-//! recorded (semantics S10). The same code in real and in virtual time.
+//! One activation: sets inputs from connections and stimuli, makes the [calls](Calls) of its unit, and records the results
+//! (semantics S10). The same code in real and in virtual time.
 
+use super::activation_error::ActivationError;
 use super::calls::{Calls, Meter, Recorded, SharedOutputs};
-use super::halt::Halt;
-use super::site::TaskTelemetry;
+use super::run_state::RunState;
 use super::stimuli::Stimulated;
+use super::task_telemetry::TaskTelemetry;
 use super::thread_host::PartitionHost;
-use super::unit::{Unit, UsualSteps};
-use super::world::World;
+use super::unit::{FastPathSteps, Unit};
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::FastPathExit;
 use vecud_plan::schedule::Due;
 use vecud_plan::{TaskPlan, UnitId};
 
-/// A task with its FMU code and its buffers, those of all members if it is a group; belongs to one thread.
+/// A task with its FMU code and its buffers, of all members if it is a group; belongs to one thread.
 pub struct Activation {
     unit: Unit,
     calls: Calls,
@@ -24,10 +24,10 @@ pub struct Activation {
 
 impl Activation {
     /// The buffers of a task.
-    pub fn new(world: &World, task: UnitId, unit: Unit, shared: &SharedOutputs) -> Activation {
-        let calls = Calls::new(world, task, unit.asks_nothing(), shared);
-        let recorded = if unit.records() { None } else { Recorded::of(world, task) };
-        let stimuli = calls.stimuli(world);
+    pub fn new(run: &RunState, id: UnitId, unit: Unit, shared: &SharedOutputs) -> Activation {
+        let calls = Calls::new(run, id, unit.asks_nothing(), shared);
+        let recorded = if unit.records() { None } else { Recorded::of(run, id) };
+        let stimuli = calls.stimuli(run);
         Activation { unit, calls, stimuli, recorded }
     }
 
@@ -43,7 +43,7 @@ impl Activation {
         self.calls.delays()
     }
 
-    /// Whether it does nothing but the calls that are always the same.
+    /// Whether it makes nothing but the calls that are always the same.
     pub fn is_plain(&self) -> bool {
         self.calls.is_plain()
     }
@@ -77,11 +77,11 @@ impl Activation {
 
     /// Gives the FMU code back, so that instances can be ended, with the number of each unit.
     pub fn into_units(self) -> Vec<(UnitId, Unit)> {
-        self.unit.apart(self.calls.task())
+        self.unit.apart(self.calls.unit())
     }
 
-    /// The activations of all tasks, of those of all units.
-    pub fn of_tasks(world: &World, units: Vec<Activation>) -> Vec<Activation> {
+    /// Joins the activations of all units to those of the tasks, in the order of the plan's tasks.
+    pub fn of_tasks(run: &RunState, units: Vec<Activation>) -> Vec<Activation> {
         let mut units: Vec<Option<Activation>> = units.into_iter().map(Some).collect();
         let mut take = |unit: UnitId| units[unit.0].take().expect("a unit computes in one task");
         let mut of_task = |task: &TaskPlan| {
@@ -91,7 +91,7 @@ impl Activation {
             }
             own
         };
-        world.plan.tasks.iter().map(&mut of_task).collect()
+        run.plan.tasks.iter().map(&mut of_task).collect()
     }
 
     /// Treats the instance as failed.
@@ -106,75 +106,81 @@ impl Activation {
         self.calls.prefetch();
     }
 
-    /// Brings what stimuli have for the release `due`. `false`: that cannot be read, and the run ends; the activation is not to
-    /// be run.
+    /// Fetches the stimuli's values for the release `due`. `false`: they cannot be read, and the run ends without this
+    /// activation.
     #[inline]
-    pub fn stimulate(&mut self, world: &World, due: &Due) -> bool {
+    pub fn stimulate(&mut self, run: &RunState, due: &Due) -> bool {
         let is_held = self.unit.holds_inputs(due.time);
-        let own = is_held || self.calls.stimulate(&mut self.stimuli, world, due.time);
+        let own = is_held || self.calls.stimulate(&mut self.stimuli, run, due.time);
         if let Some(member) = self.unit.member() {
             member.follow_rows(&self.stimuli);
         }
-        own && self.unit.take_fed(world, due) && self.unit.stimulate_others(world, due, is_held)
+        own && self.unit.take_fed(run, due) && self.unit.stimulate_others(run, due, is_held)
     }
 
-    /// Runs it for the release `due`, which is so many `seconds`. When a call fails, or another partition of the instance has,
-    /// what is left is not done.
+    /// Runs the activation for the release `due`, whose time is `seconds`. When a call fails, or another partition of the
+    /// instance has failed, the rest is left out.
     #[inline]
     pub fn run(
         &mut self,
-        world: &'static World,
+        run: &'static RunState,
         host: &'static PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
-        self.unit.run(&mut self.calls, world, host, due, seconds, meter)
+    ) -> Result<(), ActivationError> {
+        self.unit.run(&mut self.calls, run, host, due, seconds, meter)
     }
 
-    /// Whether it can make steps that are usual, and nothing but those.
-    pub fn can_stride(&self) -> bool {
-        self.calls.are_none() && self.unit.can_stride()
+    /// [`Unit::can_batch`]; besides, there is nothing to set or read.
+    pub fn can_batch(&self) -> bool {
+        self.calls.are_none() && self.unit.can_batch()
     }
 
-    /// Whether one that [can](Activation::can_stride) makes nothing but usual steps for the releases from `time` on, but for the
-    /// last one of the run.
+    /// [`Unit::is_regular_from`], for a task that [can](Activation::can_batch) be batched.
     #[inline]
-    pub fn strides_from(&self, time: Instant) -> bool {
-        self.unit.strides_from(time)
+    pub fn is_regular_from(&self, time: Instant) -> bool {
+        self.unit.is_regular_from(time)
     }
 
-    /// [`Unit::usual_steps`]. Each is [`Activation::run`] where nothing else is to be done.
-    pub fn usual_steps(
+    /// [`Unit::fast_path`]. Each step replaces [`Activation::run`].
+    pub fn fast_path(
         &mut self,
         host: &'static PartitionHost,
-        site: &'static TaskTelemetry,
-    ) -> Option<UsualSteps<'_>> {
-        self.unit.usual_steps(host, site)
+        telemetry: &'static TaskTelemetry,
+    ) -> Option<FastPathSteps<'_>> {
+        self.unit.fast_path(host, telemetry)
     }
 
-    /// [`Unit::stride`]: [`Activation::run`] where nothing else is to be done. Tells whether something else comes than the next one.
+    /// [`Unit::fast_step`], which replaces [`Activation::run`]. Returns whether the next release is another one than the next
+    /// regular step.
     #[inline(always)] // in the one loop there is
-    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
-        let strode = self.unit.stride(due, seconds, end);
-        self.calls.strode(strode)
+    pub fn fast_step(&mut self, due: &Due, seconds: f64, end: Instant) -> Result<bool, ActivationError> {
+        let result = self.unit.fast_step(due, seconds, end);
+        self.calls.count_fast_step(result)
     }
 
-    /// [`Unit::settle_step`]. Tells whether something else comes than the next usual step.
+    /// [`Unit::finish_irregular_step`]. Returns whether the next release is another one than the next regular step.
     #[cold]
-    pub fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
-        let strode = self.unit.settle_step(unusual, due, seconds, end);
-        self.calls.strode(strode)
+    pub fn finish_irregular_step(
+        &mut self,
+        exit: FastPathExit,
+        due: &Due,
+        seconds: f64,
+        end: Instant,
+    ) -> Result<bool, ActivationError> {
+        let result = self.unit.finish_irregular_step(exit, due, seconds, end);
+        self.calls.count_fast_step(result)
     }
 
-    /// There is no further release in this run: what is left to be done.
-    pub fn finish(&mut self, world: &World, host: &'static PartitionHost) {
-        self.unit.finish(&self.calls, world, host);
+    /// Ends the work after the last release of the run.
+    pub fn finish(&mut self, run: &RunState, host: &'static PartitionHost) {
+        self.unit.finish(&self.calls, run, host);
     }
 
-    /// The run is over: notes what was finished only after this task had looked for the last time.
-    pub fn settle(&self, world: &World) {
-        self.calls.settle(world);
+    /// Notes, after the end of the run, what was finished only after this task's last look.
+    pub fn settle(&self, run: &RunState) {
+        self.calls.settle(run);
     }
 
     /// Whether [`Activation::sample`] has something to record.
@@ -183,11 +189,11 @@ impl Activation {
         self.recorded.is_some()
     }
 
-    /// Appends what the last run, for `due`, has set and read, and what `host` has read in callbacks meanwhile, to the task's
-    /// samples. `false`: there was no room.
+    /// Appends a sample to the task's ring: the inputs and outputs of the last run, for `due`, and the values that callbacks read
+    /// through `host`. `false`: there was no room.
     #[inline]
-    pub fn sample(&self, world: &World, host: &PartitionHost, order: u64, due: &Due) -> bool {
-        let append = |own: &Recorded| own.append(&self.calls, world, host, order, due.time);
+    pub fn sample(&self, run: &RunState, host: &PartitionHost, order: u64, due: &Due) -> bool {
+        let append = |own: &Recorded| own.append(&self.calls, run, host, order, due.time);
         self.recorded.as_ref().is_none_or(append)
     }
 }

@@ -1,5 +1,5 @@
-//! The calls of one activation: set, compute, get, publish (semantics S10). The same code in real and in virtual time. What sets,
-//! computes and gets is a [`Setting`] and a [`Getting`].
+//! The calls of one activation: set, compute, get, publish (semantics S10). The same code in real and in virtual time. A
+//! [`Setting`] sets and computes, a [`Getting`] gets.
 
 mod recorded;
 mod seen;
@@ -9,16 +9,16 @@ pub use self::recorded::Recorded;
 use self::seen::LastSet;
 pub use self::shared_outputs::SharedOutputs;
 
-use super::cable_ends::{self, Incoming, Outgoing};
-use super::halt::Halt;
+use super::activation_error::ActivationError;
 use super::inbox::{Carried, Inbox, Settable, Turn};
 use super::lines::{Lines, OnLines};
+use super::ports::{self, Incoming, Outgoing};
 use super::resize::Resizable;
+use super::run_state::RunState;
 use super::slopes::{CarriedDerivatives, Moved};
 use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
 use super::values::{self, Input, Output, Publishing};
-use super::world::World;
 use crate::exchange::Stamp;
 use vecud_base::time::Instant;
 use vecud_fmi::{Attempt, Batch, Failure, Outcome, TimeDerivatives};
@@ -28,21 +28,21 @@ use vecud_plan::snapshot::BetweenSteps;
 use vecud_plan::{BatchItem, ConnectionId, FedElement, Interpolation, OnWarning, Plan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 
-/// What a task hands to its FMU and takes from it, and where that comes from and goes.
+/// The inputs and outputs of a task, where they come from and where they go.
 pub struct Calls {
-    task: UnitId,
+    unit: UnitId,
     on_warning: OnWarning,
     set: Vec<(Batch, Inputs)>,
     get: Vec<(Batch, Outputs)>,
     /// The last run came to the call that computes.
     computed: bool,
-    /// What is to be read was read by some run.
+    /// Some run has read the outputs.
     has_read: bool,
-    /// `None`: there are nothing but numbers that come and go in cables, in calls that are always the same.
+    /// `None`: all values are numbers in signal bundles, and the calls are always the same.
     beside: Option<Box<Beside>>,
 }
 
-/// What only some tasks do beside the calls that are always the same.
+/// The state of calls that only some tasks make.
 struct Beside {
     inbox: Inbox,
     resizable: Option<Resizable>,
@@ -53,11 +53,11 @@ struct Beside {
     delays: bool,
 }
 
-/// Is told when the FMU begins to compute and when it has. `()` does not care, at no cost: virtual time.
+/// Measures the time in which the FMU computes. `()` measures nothing, at no cost: virtual time.
 pub trait Meter {
-    /// What is to be set was set.
+    /// All inputs are set; the FMU computes from now on.
     fn enter(&mut self);
-    /// What is to be read comes next.
+    /// The FMU has computed; outputs are read from now on.
     fn leave(&mut self);
 }
 
@@ -73,7 +73,7 @@ pub trait Setting: Settable {
     /// The unit after that.
     type Getting: Getting;
 
-    /// Hands over the slopes of what was set of the batch for a release at `time` just now. Only steps have any.
+    /// Sets the derivatives of the inputs that were set just now for a release at `time`. Only steps have any.
     fn set_slopes(
         &mut self,
         _host: &PartitionHost,
@@ -84,16 +84,16 @@ pub trait Setting: Settable {
         Ok(Outcome::Ok)
     }
 
-    /// The time at which what is set for the release `due` is to be visible.
+    /// The time at which the inputs for the release `due` have to be visible.
     #[inline(always)] // it is the same time
     fn looks_at(&self, due: &Due) -> Instant {
         due.time
     }
 
-    /// All is set that is to be set for the release `due`.
-    fn ready(&mut self, _calls: &Calls, _world: &World, _host: &PartitionHost, _due: &Due) {}
+    /// All inputs for the release `due` are set.
+    fn ready(&mut self, _calls: &Calls, _world: &RunState, _host: &PartitionHost, _due: &Due) {}
 
-    /// Computes for the release `due`, which is so many `seconds`. `calls` have set what is set.
+    /// Computes for the release `due`, whose time is `seconds`, after `calls` have set the inputs.
     fn compute(self, calls: &mut Calls, due: &Due, seconds: f64) -> Result<Self::Getting, Failure>;
 }
 
@@ -102,18 +102,18 @@ pub trait Getting {
     /// How that went.
     fn outcome(&self) -> Outcome;
 
-    /// Asks the FMU for what the host must know before it reads anything else.
-    fn ask(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt>;
+    /// Asks the FMU for what the host needs before it reads anything else.
+    fn ask(&mut self, host: &PartitionHost, due: &Due) -> Result<(), ActivationError>;
 
-    /// From when on what was computed for `due` is valid.
+    /// The time from which on the outputs computed for `due` are valid.
     fn valid_from(&self, due: &Due) -> Instant {
         due.time
     }
 
-    /// With which stamp delayed connections get what was computed for `due`; `None`: they never show it.
-    fn stamp(&mut self, world: &World, due: &Due) -> Option<Stamp>;
+    /// The stamp of the outputs for `due` in delayed connections; `None`: these never show them.
+    fn stamp(&mut self, run: &RunState, due: &Due) -> Option<Stamp>;
 
-    /// Reads what is enabled in the batch, in one call.
+    /// Reads the enabled items of the batch, in one call.
     fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure>;
 
     /// Reads slopes of outputs. Only steps have any.
@@ -122,24 +122,25 @@ pub trait Getting {
     }
 }
 
-/// How a stride went, and whether something else comes than the next one.
-pub type Strode = Result<(Outcome, bool), Failure>;
+/// The outcome of a step on the fast path, and whether the next release is another one than the next regular step.
+pub type FastStepResult = Result<(Outcome, bool), Failure>;
 
-/// Where what is set comes from.
+/// A batch of inputs and their sources.
 struct Inputs {
-    cables: Incoming,
+    bundles: Incoming,
     single: Vec<Input>,
-    /// The slopes of what is set, where they come with it.
+    /// The derivatives of the inputs, where they travel with them.
     slopes: Option<CarriedDerivatives>,
-    /// The inputs and slopes where a part of a step begins; `None`: there are no slopes, or the FMU asks for its inputs.
+    /// The inputs and derivatives where a part of a step begins; `None`: there are no derivatives, or the FMU asks for its
+    /// inputs.
     moved: Option<Moved>,
-    /// The lines of a file that what is set is on; `None`: it is on none.
+    /// The lines of a file that inputs are on; `None`: there are none.
     lines: Option<Lines>,
-    /// Of what is set in Event Mode alone; `None`: it may be set whenever something is set.
+    /// For inputs that are set in Event Mode alone; `None`: the batch may be set in each mode.
     discrete: Option<Discrete>,
-    /// What feeds it has jumped since somebody has asked last.
+    /// A source has jumped since [`Calls::take_jump`].
     has_jumped: bool,
-    /// Elements of continuous arrays of which each change is a jump, each with its item, and their values when somebody has asked last;
+    /// Elements of continuous arrays of which each change is a jump, each with its item, and their values at the last look;
     /// `None`: there are none.
     jumping: Option<(LastSet, Vec<(usize, usize)>)>,
 }
@@ -150,50 +151,50 @@ impl OnLines for Inputs {
     }
 }
 
-/// What is set in Event Mode alone.
+/// Inputs that are set in Event Mode alone.
 struct Discrete {
-    /// What was set last.
+    /// The values that were set last.
     seen: LastSet,
-    /// Something else is to be set.
+    /// A value has changed since it was set.
     has_changed: bool,
     /// The clocks of which one has to tick, by their places; empty: it is set when it has changed.
     ticked: Vec<usize>,
 }
 
-/// Where what is read goes.
+/// A batch of outputs and their destinations.
 struct Outputs {
-    cables: Outgoing,
+    bundles: Outgoing,
     single: Vec<Output>,
-    /// The slopes of what is read, where they go with it.
+    /// The derivatives of the outputs, where they travel with them.
     slopes: Option<CarriedDerivatives>,
     /// The output clocks of which one has to have ticked in the activation; empty: it is read after every one. The clock
     /// counts as active until the activation that has ticked it ends.
     ticked: Vec<usize>,
-    /// It is read in Event Mode too.
+    /// The batch is read in Event Mode too.
     in_event_mode: bool,
     /// The values of the last read, where events can change them; `None`: no event hands any of them on.
     seen: Option<LastSet>,
 }
 
 impl Outputs {
-    /// Hands on what was read.
+    /// Publishes the outputs that were read.
     #[inline]
-    fn publish(&self, world: &World, host: &PartitionHost, now: Publishing, values: &Batch) {
-        self.cables.publish(values);
+    fn publish(&self, run: &RunState, host: &PartitionHost, now: Publishing, values: &Batch) {
+        self.bundles.publish(values);
         for output in &self.single {
             let has_jumped = |element| self.seen.as_ref().is_some_and(|seen| seen.is_changed(element));
-            if let Some(size) = output.publish(world, Some(now), values, self.slopes.as_ref(), has_jumped) {
-                let (task, reference) = (Some(now.task), Some(output.reference));
+            if let Some(size) = output.publish(run, Some(now), values, self.slopes.as_ref(), has_jumped) {
+                let (task, reference) = (Some(now.unit), Some(output.reference));
                 let seen = Occurrence { task, reference, time: Some(now.time), value: size as u64 };
-                world.board.fmu(host.fmu()).findings().note(FindingKind::OversizedValue, seen);
+                run.board.fmu(host.fmu()).findings().note(FindingKind::OversizedValue, seen);
             }
         }
     }
 }
 
-/// Elements of a batch that `task` sets of which each change is a jump, each with its item, while others of its array are continuous.
-fn jumping(plan: &Plan, task: UnitId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Vec<(usize, usize)> {
-    let own = &plan.units[task.0];
+/// Elements of a batch that `unit` sets of which each change is a jump, each with its item, while others of its array are continuous.
+fn jumping(plan: &Plan, unit: UnitId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Vec<(usize, usize)> {
+    let own = &plan.units[unit.0];
     if planned.in_event_mode || !own.handles_events() || own.integration().is_some() {
         return Vec::new();
     }
@@ -212,20 +213,20 @@ fn jumping(plan: &Plan, task: UnitId, planned: &vecud_plan::BatchPlan, values: &
 }
 
 impl Calls {
-    /// The calls of a task. `asks_nothing`: [`Getting::ask`] asks for nothing.
-    pub fn new(world: &World, task: UnitId, asks_nothing: bool, shared: &SharedOutputs) -> Calls {
-        let plan = &world.plan.units[task.0];
-        let unit_of_time = world.plan.fmus[plan.fmu.0].time_unit;
-        // Of a run that goes on.
-        let BetweenSteps { seen: left, jumps, .. } = world.instances[plan.fmu.0].between_steps();
-        let asks = world.plan.fmus[plan.fmu.0].intermediate().is_some_and(|own| !own.inputs.is_empty());
+    /// The calls of a task. `asks_nothing`: [`Getting::ask`] does nothing.
+    pub fn new(run: &RunState, unit: UnitId, asks_nothing: bool, shared: &SharedOutputs) -> Calls {
+        let plan = &run.plan.units[unit.0];
+        let unit_of_time = run.plan.fmus[plan.fmu.0].time_unit;
+        // The values of a saved run that this one continues.
+        let BetweenSteps { seen: left, jumps, .. } = run.instances[plan.fmu.0].between_steps();
+        let asks = run.plan.fmus[plan.fmu.0].intermediate().is_some_and(|own| !own.inputs.is_empty());
         let set = plan.set.iter().map(|planned| {
-            let (mut values, mut inputs) = values::set(&world.plan, planned);
+            let (mut values, mut inputs) = values::set(&run.plan, planned);
             for input in &mut inputs {
-                input.follow_delay(world, task, &mut values);
+                input.follow_delay(run, unit, &mut values);
                 input.put_back(&jumps);
             }
-            let (cables, single) = cable_ends::incoming(world, planned, inputs, &mut values);
+            let (bundles, single) = ports::incoming(run, planned, inputs, &mut values);
             let seen = |values: &Batch| {
                 let mut seen = LastSet::new(values);
                 for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
@@ -238,27 +239,27 @@ impl Calls {
                 let ticked = planned.ticked.clone();
                 Discrete { seen: seen(&values), has_changed: false, ticked }
             });
-            let jumping = jumping(&world.plan, task, planned, &values);
+            let jumping = jumping(&run.plan, unit, planned, &values);
             let jumping = (!jumping.is_empty()).then(|| (seen(&values), jumping));
-            let slopes = CarriedDerivatives::of(&world.plan, planned, &values, unit_of_time);
+            let slopes = CarriedDerivatives::of(&run.plan, planned, &values, unit_of_time);
             let moved = slopes.as_ref().filter(|_| !asks).map(|slopes| Moved::of(planned, &values, slopes));
-            let lines = Lines::of(&world.plan, task, planned, &values);
-            (values, Inputs { cables, single, slopes, moved, lines, discrete, has_jumped: false, jumping })
+            let lines = Lines::of(&run.plan, unit, planned, &values);
+            (values, Inputs { bundles, single, slopes, moved, lines, discrete, has_jumped: false, jumping })
         });
         let set: Vec<_> = set.collect();
         let get = plan.get.iter().map(|planned| {
-            let (values, outputs) = values::get(&world.plan, planned);
+            let (values, outputs) = values::get(&run.plan, planned);
             outputs.iter().for_each(|output| output.put_back(&jumps));
-            let (cables, single) = cable_ends::outgoing(world, planned, &values, outputs);
-            let slopes = CarriedDerivatives::of(&world.plan, planned, &values, unit_of_time);
+            let (bundles, single) = ports::outgoing(run, planned, &values, outputs);
+            let slopes = CarriedDerivatives::of(&run.plan, planned, &values, unit_of_time);
             let (ticked, in_event_mode) = (planned.ticked.clone(), planned.in_event_mode);
             let seen = (plan.leaves_its_grid() && ticked.is_empty()).then(|| LastSet::new(&values));
-            (values, Outputs { cables, single, slopes, ticked, in_event_mode, seen })
+            (values, Outputs { bundles, single, slopes, ticked, in_event_mode, seen })
         });
         let get: Vec<_> = get.collect();
         let beside = Beside {
-            inbox: Inbox::new(world, task),
-            resizable: Resizable::new(&world.plan, plan),
+            inbox: Inbox::new(run, unit),
+            resizable: Resizable::new(&run.plan, plan),
             undisturbed: shared.disturb(plan),
             delays: get.iter().flat_map(|(_, outputs)| &outputs.single).any(Output::is_delayed),
         };
@@ -269,8 +270,8 @@ impl Calls {
             && beside.resizable.is_none()
             && !beside.undisturbed;
         let beside = (!plain).then(|| Box::new(beside));
-        let on_warning = world.plan.fmus[plan.fmu.0].on_warning;
-        Calls { task, on_warning, set, get, computed: false, has_read: false, beside }
+        let on_warning = run.plan.fmus[plan.fmu.0].on_warning;
+        Calls { unit, on_warning, set, get, computed: false, has_read: false, beside }
     }
 
     /// Whether there are none but the one that computes.
@@ -278,7 +279,7 @@ impl Calls {
         self.is_plain() && self.set.is_empty() && self.get.is_empty()
     }
 
-    /// Whether there are none but those that are always the same.
+    /// Whether all calls are always the same.
     pub fn is_plain(&self) -> bool {
         self.beside.is_none()
     }
@@ -299,60 +300,61 @@ impl Calls {
     pub fn prefetch(&self) {
         for (values, inputs) in &self.set {
             prefetch_all(values);
-            inputs.cables.prefetch();
+            inputs.bundles.prefetch();
         }
         for (values, outputs) in &self.get {
             prefetch_all(values);
-            outputs.cables.prefetch();
+            outputs.bundles.prefetch();
         }
     }
 
-    /// What stimuli feed of what is set.
-    pub fn stimuli(&self, world: &World) -> Vec<Stimulated> {
+    /// The stimuli that feed inputs of this task.
+    pub fn stimuli(&self, run: &RunState) -> Vec<Stimulated> {
         let batches: Vec<&Batch> = self.set.iter().map(|(values, _)| values).collect();
-        Stimulated::of(world, self.task, &batches)
+        Stimulated::of(run, self.unit, &batches)
     }
 
-    /// Brings what these have at `time` into the batches that are set. `false`: that cannot be read.
+    /// Copies the stimuli's values at `time` into the input batches. `false`: they cannot be read.
     #[inline]
-    pub fn stimulate(&mut self, stimuli: &mut [Stimulated], world: &World, time: Instant) -> bool {
-        stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, self.task, time, &mut self.set))
+    pub fn stimulate(&mut self, stimuli: &mut [Stimulated], run: &RunState, time: Instant) -> bool {
+        stimuli.iter_mut().all(|stimulus| stimulus.fetch(run, self.unit, time, &mut self.set))
     }
 
-    /// A stride was made in their place. Tells whether something else comes than the next one.
+    /// Accounts for a step on the fast path, made in place of these calls. Returns whether the next release is another one than
+    /// the next regular step.
     #[inline(always)] // as what calls it
-    pub fn strode(&mut self, strode: Strode) -> Result<bool, Halt> {
-        self.computed = !strode.as_ref().is_err_and(|failure| failure.refused);
-        let (outcome, is_over) = strode?;
-        Halt::unless_allowed(outcome, self.on_warning)?;
+    pub fn count_fast_step(&mut self, result: FastStepResult) -> Result<bool, ActivationError> {
+        self.computed = !result.as_ref().is_err_and(|failure| failure.refused);
+        let (outcome, is_over) = result?;
+        ActivationError::unless_allowed(outcome, self.on_warning)?;
         Ok(is_over)
     }
 
-    /// The run is over: notes what was finished only after the last of them.
-    pub fn settle(&self, world: &World) {
-        self.set.iter().flat_map(|(_, inputs)| &inputs.single).for_each(|input| input.note_missed(world));
+    /// Notes, after the end of the run, what was finished only after the last call.
+    pub fn settle(&self, run: &RunState) {
+        self.set.iter().flat_map(|(_, inputs)| &inputs.single).for_each(|input| input.note_missed(run));
     }
 
-    /// Reads all that is to be read and belongs to no clock, with `get`, and publishes nothing of it.
-    pub fn read(&mut self, mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>) -> Result<(), Halt> {
+    /// Reads all outputs that belong to no clock, with `get`, and publishes none of them.
+    pub fn read(&mut self, mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>) -> Result<(), ActivationError> {
         for (values, _) in self.get.iter_mut().filter(|(_, outputs)| outputs.ticked.is_empty()) {
-            Halt::unless_allowed(get(values)?, self.on_warning)?;
+            ActivationError::unless_allowed(get(values)?, self.on_warning)?;
         }
         self.has_read = true;
         Ok(())
     }
 
     /// The task that they are made for.
-    pub fn task(&self) -> UnitId {
-        self.task
+    pub fn unit(&self) -> UnitId {
+        self.unit
     }
 
     /// Whether to go on after a call that went well, by the rig's word on warnings.
-    pub fn allow(&self, outcome: Outcome) -> Result<(), Halt> {
-        Halt::unless_allowed(outcome, self.on_warning)
+    pub fn allow(&self, outcome: Outcome) -> Result<(), ActivationError> {
+        ActivationError::unless_allowed(outcome, self.on_warning)
     }
 
-    /// A release begins, whose calls are made one by one: what follows, but for [`Calls::run`].
+    /// Begins a release whose calls are made one by one, by the methods below, instead of by [`Calls::run`].
     pub fn begin(&mut self) {
         self.computed = false;
     }
@@ -363,24 +365,24 @@ impl Calls {
     }
 
     /// Arrays that are read are as long as they are now.
-    pub fn follow_sizes(&mut self, world: &World, host: &PartitionHost) {
+    pub fn follow_sizes(&mut self, run: &RunState, host: &PartitionHost) {
         let Calls { get, beside, .. } = self;
         if let Some(resizable) = beside.as_deref_mut().and_then(|beside| beside.resizable.as_mut()) {
-            resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
+            resizable.follow(run, host.fmu(), |batch, elements| get[batch].0.resize(elements));
         }
     }
 
-    /// Brings what is visible at `time` into the batches that are set.
-    pub fn fetch(&mut self, world: &World, host: &PartitionHost, time: Instant) {
-        self.follow_sizes(world, host);
+    /// Copies the values that are visible at `time` into the input batches.
+    pub fn fetch(&mut self, run: &RunState, host: &PartitionHost, time: Instant) {
+        self.follow_sizes(run, host);
         for (values, inputs) in &mut self.set {
-            inputs.cables.fetch(values);
+            inputs.bundles.fetch(values);
             let Inputs { single, slopes, has_jumped, .. } = inputs;
-            single.iter_mut().for_each(|input| *has_jumped |= input.fetch(world, time, values, slopes.as_mut()));
+            single.iter_mut().for_each(|input| *has_jumped |= input.fetch(run, time, values, slopes.as_mut()));
         }
     }
 
-    /// Whether what feeds a continuous input has jumped; told once.
+    /// Whether the source of a continuous input has jumped since the last call.
     pub fn take_jump(&mut self) -> bool {
         self.set.iter_mut().fold(false, |any, (values, inputs)| {
             let jumping = inputs.jumping.as_mut();
@@ -389,34 +391,34 @@ impl Calls {
         })
     }
 
-    /// Whether there is such a jump, of which nobody was told.
+    /// Whether there is a jump that [`Calls::take_jump`] has not reported.
     pub fn has_jump(&self) -> bool {
         self.set.iter().any(|(_, inputs)| inputs.has_jumped)
     }
 
-    /// When what it sets and reads had jumped last, for a run that goes on: [`BetweenSteps::jumps`].
+    /// The last jumps of inputs and outputs, for a run that goes on: [`BetweenSteps::jumps`].
     pub fn jumps(&self) -> Vec<(ConnectionId, i64)> {
         let seen = self.set.iter().flat_map(|(_, inputs)| &inputs.single).filter_map(Input::jump);
         seen.chain(self.get.iter().flat_map(|(_, outputs)| &outputs.single).flat_map(Output::jumps)).collect()
     }
 
-    /// Before an event: looks at what it may make jump, with `get`, unless that was read where the FMU stands.
+    /// Before an event: reads with `get` the outputs that may jump in it, unless they were read at this communication point.
     pub fn look_before_event(
         &mut self,
         mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         for (values, outputs) in &mut self.get {
             if outputs.single.iter().any(Output::tells_jumps)
                 && let Some(seen) = &mut outputs.seen
             {
-                Halt::unless_allowed(get(values)?, self.on_warning)?;
+                ActivationError::unless_allowed(get(values)?, self.on_warning)?;
                 seen.has_changed(values);
             }
         }
         Ok(())
     }
 
-    /// Whether something that is set when it has changed is to be set.
+    /// Whether a discrete input has another value than the one that was set.
     pub fn has_changed(&mut self) -> bool {
         let mut any = false;
         for (values, inputs) in &mut self.set {
@@ -429,9 +431,9 @@ impl Calls {
     }
 
     /// The values that were set last of variables that are set when they have changed, for a run that goes on: [`BetweenSteps::seen`].
-    pub fn seen(&self, world: &World) -> Vec<(u32, Vec<Option<u64>>)> {
+    pub fn seen(&self, run: &RunState) -> Vec<(u32, Vec<Option<u64>>)> {
         let mut all = Vec::new();
-        for (planned, (values, inputs)) in world.plan.units[self.task.0].set.iter().zip(&self.set) {
+        for (planned, (values, inputs)) in run.plan.units[self.unit.0].set.iter().zip(&self.set) {
             let discrete = inputs.discrete.as_ref().map(|discrete| &discrete.seen);
             let Some(seen) = discrete.or(inputs.jumping.as_ref().map(|(seen, _)| seen)) else { continue };
             for (item, BatchItem { reference, .. }) in planned.items.iter().enumerate() {
@@ -441,31 +443,31 @@ impl Calls {
         all
     }
 
-    /// Carries out what somebody wants to have set before `time` and is set in this turn.
+    /// Carries out the commands that are due before `time` and belong to this turn.
     pub fn carry_out(
         &mut self,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         setting: &mut impl Settable,
         time: Instant,
         turn: Turn,
-    ) -> Result<Carried, Halt> {
+    ) -> Result<Carried, ActivationError> {
         match self.beside.as_deref_mut() {
-            Some(beside) => beside.inbox.apply(world, host, setting, time, turn),
+            Some(beside) => beside.inbox.apply(run, host, setting, time, turn),
             None => Ok(Carried::default()),
         }
     }
 
-    /// Sets what is set in Event Mode: what has changed, and what belongs to clocks of which one is active.
+    /// Sets the inputs of Event Mode: those that have changed, and those of active clocks.
     pub fn set_discrete(
         &mut self,
         is_active: impl Fn(&[usize]) -> bool,
         mut set: impl FnMut(&Batch) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         for (values, inputs) in &mut self.set {
             let Some(discrete) = &mut inputs.discrete else { continue };
             if is_active(&discrete.ticked) || std::mem::take(&mut discrete.has_changed) {
-                Halt::unless_allowed(set(values)?, self.on_warning)?;
+                ActivationError::unless_allowed(set(values)?, self.on_warning)?;
             }
         }
         Ok(())
@@ -476,20 +478,20 @@ impl Calls {
         self.set.iter().any(|(_, inputs)| inputs.discrete.is_none())
     }
 
-    /// Sets what is set in Step Mode, with slopes where they come with it.
+    /// Sets the inputs of Step Mode, with their derivatives where they travel with them.
     pub fn set_continuous(
         &mut self,
         mut set: impl FnMut(&Batch, Option<&CarriedDerivatives>) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         for (values, inputs) in self.set.iter().filter(|(_, inputs)| inputs.discrete.is_none()) {
             let slopes = inputs.slopes.as_ref().filter(|slopes| slopes.is_known());
-            Halt::unless_allowed(set(values, slopes)?, self.on_warning)?;
+            ActivationError::unless_allowed(set(values, slopes)?, self.on_warning)?;
         }
         Ok(())
     }
 
-    /// Sets inputs on curves and their slopes again as they are so much `later` than they were set, in the FMU's unit of time, where a part of
-    /// a step begins. The batches keep what they have.
+    /// Sets inputs on curves and their derivatives again where a part of a step begins, `later` than they were set, in the FMU's
+    /// unit of time. The batches keep their values.
     pub fn set_moved(
         &mut self,
         later: f64,
@@ -506,17 +508,17 @@ impl Calls {
         Ok(all)
     }
 
-    /// What was read last by the call of this number.
+    /// The values that the call of this number has read last.
     pub fn got(&self, call: usize) -> &Batch {
         &self.get[call].0
     }
 
-    /// What is set next by the call of this number.
+    /// The values that the call of this number sets next.
     pub fn wanted(&mut self, call: usize) -> &mut Batch {
         &mut self.set[call].0
     }
 
-    /// Brings what is on lines to where those are at this time, s, and sets it.
+    /// Moves inputs on lines to this time, s, and sets them.
     pub fn set_on_lines(
         &mut self,
         time: f64,
@@ -534,28 +536,28 @@ impl Calls {
         Ok(Attempt::Done(all))
     }
 
-    /// Reads those batches that are read in Event Mode and that `is_read`, by the clocks that they belong to, and publishes them.
+    /// Reads the batches of Event Mode that `is_read` selects by the clocks that they belong to, and publishes them.
     pub fn get_discrete(
         &mut self,
         is_read: impl Fn(&[usize]) -> bool,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         now: Publishing,
         mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         let which = |outputs: &Outputs| outputs.in_event_mode && is_read(&outputs.ticked);
-        self.get_where(which, world, host, now, |values, _| get(values))
+        self.get_where(which, run, host, now, |values, _| get(values))
     }
 
-    /// Reads what belongs to no clock, and publishes it.
+    /// Reads the outputs that belong to no clock, and publishes them.
     pub fn get(
         &mut self,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         now: Publishing,
         get: impl FnMut(&mut Batch, Option<&mut CarriedDerivatives>) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
-        self.get_where(|outputs| outputs.ticked.is_empty(), world, host, now, get)?;
+    ) -> Result<(), ActivationError> {
+        self.get_where(|outputs| outputs.ticked.is_empty(), run, host, now, get)?;
         self.has_read = true;
         Ok(())
     }
@@ -563,18 +565,18 @@ impl Calls {
     fn get_where(
         &mut self,
         which: impl Fn(&Outputs) -> bool,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         now: Publishing,
         mut get: impl FnMut(&mut Batch, Option<&mut CarriedDerivatives>) -> Result<Outcome, Failure>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         for (values, outputs) in self.get.iter_mut().filter(|(_, outputs)| which(outputs)) {
-            Halt::unless_allowed(get(values, outputs.slopes.as_mut())?, self.on_warning)?;
-            world.look_for_nan(host.fmu(), Some(now.task), values, || now.valid_from());
-            // What an event has left as it was is no new value, which others would have to see within a nanosecond.
+            ActivationError::unless_allowed(get(values, outputs.slopes.as_mut())?, self.on_warning)?;
+            run.look_for_nan(host.fmu(), Some(now.unit), values, || now.valid_from());
+            // A value that an event has left unchanged is no new value: other tasks would have to see it within a nanosecond.
             let has_changed = outputs.seen.as_mut().is_none_or(|seen| seen.has_changed(values));
             if has_changed || !now.in_event || outputs.slopes.is_some() {
-                outputs.publish(world, host, now, values);
+                outputs.publish(run, host, now, values);
             }
         }
         Ok(())
@@ -585,20 +587,20 @@ impl Calls {
         self.computed = false;
     }
 
-    /// Makes them for the release `due`, which is so many `seconds`.
+    /// Makes the calls for the release `due`, whose time is `seconds`.
     #[inline]
     pub fn run(
         &mut self,
         setting: impl Setting,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         match self.beside {
-            None => self.run_as::<true>(setting, world, host, due, seconds, meter),
-            Some(_) => self.run_with_everything(setting, world, host, due, seconds, meter),
+            None => self.run_as::<true>(setting, run, host, due, seconds, meter),
+            Some(_) => self.run_with_everything(setting, run, host, due, seconds, meter),
         }
     }
 
@@ -606,83 +608,83 @@ impl Calls {
     fn run_with_everything(
         &mut self,
         setting: impl Setting,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
-        self.run_as::<false>(setting, world, host, due, seconds, meter)
+    ) -> Result<(), ActivationError> {
+        self.run_as::<false>(setting, run, host, due, seconds, meter)
     }
 
-    /// What is only there when there is something [beside](Calls::beside) is left out of `PLAIN` ones, for speed alone.
+    /// `PLAIN`: there is nothing [beside](Calls::beside) the regular calls, and the code for it is left out, for speed.
     #[inline(always)]
     fn run_as<const PLAIN: bool>(
         &mut self,
         mut setting: impl Setting,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
-        let (task, on_warning) = (self.task, self.on_warning);
+    ) -> Result<(), ActivationError> {
+        let (unit, on_warning) = (self.unit, self.on_warning);
         self.computed = false;
         let Calls { set, get, beside, .. } = self;
         if let Some(beside) = beside.as_deref_mut().filter(|_| !PLAIN) {
             if let Some(resizable) = &mut beside.resizable {
-                resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
+                resizable.follow(run, host.fmu(), |batch, elements| get[batch].0.resize(elements));
             }
             let time = setting.looks_at(due);
             for (values, inputs) in &mut *set {
-                inputs.cables.fetch(values);
+                inputs.bundles.fetch(values);
                 let Inputs { single, slopes, .. } = inputs;
                 single.iter_mut().for_each(|input| {
-                    input.fetch(world, time, values, slopes.as_mut());
+                    input.fetch(run, time, values, slopes.as_mut());
                 });
             }
-            if beside.inbox.apply(world, host, &mut setting, due.time, Turn::All)?.tuned {
+            if beside.inbox.apply(run, host, &mut setting, due.time, Turn::All)?.tuned {
                 setting.follow_parameters(host, due.time)?;
             }
         }
         for (values, inputs) in set {
             if PLAIN {
-                inputs.cables.fetch(values);
+                inputs.bundles.fetch(values);
             }
-            Halt::unless_allowed(setting.set(values)?, on_warning)?;
+            ActivationError::unless_allowed(setting.set(values)?, on_warning)?;
             if let Some(slopes) = inputs.slopes.as_ref().filter(|slopes| !PLAIN && slopes.is_known()) {
-                Halt::unless_allowed(setting.set_slopes(host, due.time, values, slopes)?, on_warning)?;
+                ActivationError::unless_allowed(setting.set_slopes(host, due.time, values, slopes)?, on_warning)?;
             }
         }
-        setting.ready(self, world, host, due);
+        setting.ready(self, run, host, due);
         meter.enter();
         let getting = setting.compute(self, due, seconds);
         meter.leave();
         self.computed = !getting.as_ref().is_err_and(|failure| failure.refused);
         host.returned_from_fmu();
         let mut getting = getting?;
-        Halt::unless_allowed(getting.outcome(), on_warning)?;
+        ActivationError::unless_allowed(getting.outcome(), on_warning)?;
         if !PLAIN {
             getting.ask(host, due)?;
         }
         let Calls { get, beside, has_read, .. } = self;
         let beside = if PLAIN { None } else { beside.as_deref_mut() };
-        let stamp = if beside.as_ref().is_some_and(|own| own.delays) { getting.stamp(world, due) } else { None };
-        let now = Publishing { task, time: due.time, stamp, in_event: false };
-        let state = &world.tasks[task.0];
+        let stamp = if beside.as_ref().is_some_and(|own| own.delays) { getting.stamp(run, due) } else { None };
+        let now = Publishing { unit, time: due.time, stamp, in_event: false };
+        let state = &run.tasks[unit.0];
         let read_and_publish = || {
             for (values, outputs) in get {
                 if !PLAIN && !outputs.ticked.is_empty() && !state.has_one_ticked(&outputs.ticked) {
                     continue;
                 }
-                Halt::unless_allowed(getting.get(values)?, on_warning)?;
-                world.look_for_nan(host.fmu(), Some(task), values, || getting.valid_from(due));
+                ActivationError::unless_allowed(getting.get(values)?, on_warning)?;
+                run.look_for_nan(host.fmu(), Some(unit), values, || getting.valid_from(due));
                 if let Some(slopes) = outputs.slopes.as_mut().filter(|_| !PLAIN) {
-                    Halt::unless_allowed(getting.get_slopes(slopes)?, on_warning)?;
+                    ActivationError::unless_allowed(getting.get_slopes(slopes)?, on_warning)?;
                 }
                 match PLAIN {
-                    true => outputs.cables.publish(values),
-                    false => outputs.publish(world, host, now, values),
+                    true => outputs.bundles.publish(values),
+                    false => outputs.publish(run, host, now, values),
                 }
             }
             *has_read = true;

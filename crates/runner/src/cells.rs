@@ -1,5 +1,5 @@
-//! Where the values of connections lie between who reads them and who sets them: in a cell each, of a delayed one in versions too
-//! (semantics S11). Where elements have derivatives, these follow them.
+//! The cells that carry the values of connections from producers to consumers: one each, and versions for a delayed one
+//! (semantics S11). Derivatives follow the elements that have them.
 
 use crate::exchange::{LaneShape, Latest, Versions};
 use vecud_description::VariableType;
@@ -14,7 +14,7 @@ pub fn cell(connection: &ConnectionPlan) -> Latest {
 /// The versions of a delayed connection.
 pub fn versions(plan: &Plan, connection: &ConnectionPlan) -> Option<Versions> {
     let delay = connection.delay.as_ref()?;
-    let grid = |task: &UnitId| match plan.units[task.0].release {
+    let grid = |unit: &UnitId| match plan.units[unit.0].release {
         Release::Periodic { shift, interval } => Some((plan.start.after(shift), interval)),
         _ => None,
     };
@@ -26,20 +26,20 @@ pub fn versions(plan: &Plan, connection: &ConnectionPlan) -> Option<Versions> {
     Some(Versions::new(words(connection), &lanes, delay.consumers.len()))
 }
 
-/// Words that a value takes; the last one is the time of the last jump, where that is told.
+/// Words that a value takes; where jumps are reported, the last one is the time of the last jump.
 pub fn words(connection: &ConnectionPlan) -> usize {
-    connection.elements * room(connection) + usize::from(connection.tells_jumps)
+    connection.elements * element_words(connection) + usize::from(connection.tells_jumps)
 }
 
 /// Words that an element takes.
-pub fn room(connection: &ConnectionPlan) -> usize {
+pub fn element_words(connection: &ConnectionPlan) -> usize {
     match connection.variable_type {
         VariableType::String | VariableType::Binary => bytes::words(connection.capacity),
         _ => 1 + orders(connection),
     }
 }
 
-/// So many derivatives follow the word of each element, from the first order up.
+/// Number of derivatives that follow each element's word, from the first order up.
 pub fn orders(connection: &ConnectionPlan) -> usize {
     connection.extrapolation.orders()
 }

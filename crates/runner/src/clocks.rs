@@ -1,5 +1,5 @@
-//! What is told and asked of clocks in Initialization Mode (FMI 3.0, 2.2.8.3; semantics S2), exactly as the standard wants it
-//! for each kind, and nothing else: there are FMUs that answer a needless call with an error.
+//! Sets and asks for clock intervals in Initialization Mode (FMI 3.0, 2.2.8.3; semantics S2), as the standard requires for each
+//! kind, and makes no other call: some FMUs answer a needless call with an error.
 //!
 //! | kind | interval | shift |
 //! |---|---|---|
@@ -8,10 +8,10 @@
 //! | fixed, tunable, without it | asked for | asked for |
 //! | changing, countdown | asked for | |
 
-use super::halt::Halt;
+use super::activation_error::ActivationError;
 use super::intervals::{duration, known, period, told};
+use super::run_state::RunState;
 use super::thread_host::PartitionHost;
-use super::world::World;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_description::IntervalVariability;
 use vecud_fmi::{Failure, Function, Initialization, Instance, Interval, Qualifier};
@@ -20,7 +20,7 @@ use vecud_plan::{FmuId, InputClockPlan, Release, UnitId};
 use vecud_record::board::TaskWord;
 use vecud_record::unusable::Unusable;
 
-/// A call failed, or it gave what no clock can have.
+/// A call failed, or it returned a value that no clock can have.
 enum Refused {
     Call(Failure),
     Reading(Function, Unusable),
@@ -32,26 +32,26 @@ impl From<Failure> for Refused {
     }
 }
 
-/// Tells the clocks of `fmu` what the importer decides, and asks them for the rest: `learned`, by task.
+/// Sets the importer's intervals of the clocks of `fmu`, and asks the FMU for the others: `learned`, by task.
 pub fn initialise(
-    world: &World,
+    run: &RunState,
     fmu: FmuId,
     instance: &Instance<Initialization>,
     host: &PartitionHost,
     learned: &mut [Learned],
-) -> Result<(), Halt> {
-    for (index, task) in world.plan.units.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
-        let Some(partition) = task.partition() else { continue };
-        match clock(world, fmu, &task.release, partition, instance) {
+) -> Result<(), ActivationError> {
+    for (index, unit) in run.plan.units.iter().enumerate().filter(|(_, unit)| unit.fmu == fmu) {
+        let Some(partition) = unit.partition() else { continue };
+        match clock(run, fmu, &unit.release, partition, instance) {
             Ok(known) => learned[index] = known,
             Err(Refused::Call(failure)) => return Err(failure.into()),
             Err(Refused::Reading(function, reading)) => {
                 instance.fail();
-                return Err(host.fail_reading(function, UnitId(index), world.plan.start, reading));
+                return Err(host.fail_reading(function, UnitId(index), run.plan.start, reading));
             }
         }
         if let Learned::Grid { interval, .. } = learned[index] {
-            let cells = world.board.task(UnitId(index));
+            let cells = run.board.task(UnitId(index));
             cells.word(TaskWord::AskedCounter).store(interval.counter(), SeqCst);
             cells.word(TaskWord::AskedResolution).store(interval.resolution(), SeqCst);
         }
@@ -59,52 +59,53 @@ pub fn initialise(
     Ok(())
 }
 
-/// The same of the input clocks of an FMU that makes steps, which tick between these: what was learned, by their places.
+/// [`initialise`] for the input clocks of an FMU that makes steps, which tick between these. Returns the intervals by the clocks'
+/// places.
 pub fn between_steps(
-    world: &World,
+    run: &RunState,
     fmu: FmuId,
     instance: &Instance<Initialization>,
     host: &PartitionHost,
-) -> Result<Vec<Learned>, Halt> {
-    let clocks = world.plan.fmus[fmu.0].output_clocks.iter();
+) -> Result<Vec<Learned>, ActivationError> {
+    let clocks = run.plan.fmus[fmu.0].output_clocks.iter();
     let learned = clocks.map(|own| match &own.input {
         None => Ok(Learned::Nothing),
-        Some(input) => clock(world, fmu, &input.release, &input.clock, instance),
+        Some(input) => clock(run, fmu, &input.release, &input.clock, instance),
     });
     learned.collect::<Result<_, Refused>>().map_err(|refused| match refused {
         Refused::Call(failure) => failure.into(),
         Refused::Reading(function, reading) => {
             instance.fail();
-            match world.instances[fmu.0].steps {
-                Some(task) => host.fail_reading(function, task, world.plan.start, reading),
-                None => Halt::Reading,
+            match run.instances[fmu.0].steps {
+                Some(task) => host.fail_reading(function, task, run.plan.start, reading),
+                None => ActivationError::Reading,
             }
         }
     })
 }
 
 fn clock(
-    world: &World,
+    run: &RunState,
     fmu: FmuId,
     release: &Release,
     partition: &InputClockPlan,
     instance: &Instance<Initialization>,
 ) -> Result<Learned, Refused> {
     let InputClockPlan { clock, kind, write_interval, write_shift, supports_fraction, .. } = *partition;
-    let unit = world.plan.fmus[fmu.0].time_unit;
+    let unit = run.plan.fmus[fmu.0].time_unit;
     let get_interval = || -> Result<(Interval, i32), Failure> { instance.get_interval(clock, supports_fraction) };
     let unusable = |reading| Refused::Reading(Function::get_interval(supports_fraction), reading);
     match (release, kind) {
         (Release::Changing, _) => {
             let (interval, qualifier) = get_interval()?;
             let first = known(qualifier).and_then(|()| duration(interval, unit)).map_err(unusable)?;
-            Ok(Learned::First(world.plan.start.after(first)))
+            Ok(Learned::First(run.plan.start.after(first)))
         }
         (_, IntervalVariability::Countdown) => {
             let (interval, qualifier) = get_interval()?;
             match Qualifier::from_raw(qualifier) {
                 Some(Qualifier::Changed) => {
-                    Ok(Learned::First(world.plan.start.after(duration(interval, unit).map_err(unusable)?)))
+                    Ok(Learned::First(run.plan.start.after(duration(interval, unit).map_err(unusable)?)))
                 }
                 Some(Qualifier::NotYetKnown | Qualifier::Unchanged) => Ok(Learned::Nothing),
                 None => Err(unusable(Unusable::Qualifier(qualifier))),
@@ -121,7 +122,7 @@ fn clock(
         }
         (Release::Asked, _) => {
             let (interval, qualifier) = get_interval()?;
-            let known = known(qualifier).and_then(|()| period(interval, unit, world.shortest_period()));
+            let known = known(qualifier).and_then(|()| period(interval, unit, run.shortest_period()));
             let interval = known.map_err(unusable)?;
             let function = Function::get_shift(supports_fraction);
             let shift = instance.get_shift(clock, supports_fraction)?;

@@ -3,15 +3,15 @@
 //! Without real-time scheduling nothing prevents a partition from being interrupted by one of lower priority, so here
 //! partitions of an instance do not overlap at all. Preemption by a higher one is lost, the logical results stay.
 //!
-//! Who is next: the lowest level first (0 is the most urgent); of one level who was released first, as under `SCHED_FIFO`;
-//! of one release who stands first in the plan. A partition is *ready* when its thread asks for the turn. One that is due
-//! and whose thread the kernel has not let run yet is waited for, so that the order does not depend on the kernel:
+//! Order: the lowest level first (0 is the most urgent), then the earliest release, as under `SCHED_FIFO`, then the order of the
+//! plan. A partition is *ready* when its thread requests the turn. A due partition whose thread the kernel has not let run yet is
+//! waited for, so that the order does not depend on the kernel:
 //! - its thread has [announced](Turns::announce) a release that has come; or
 //! - it was given work that its thread [has not seen](Turns::expect) yet; or
 //! - its thread is [deciding](Turns::decide) what is next: from the end of its turn, or from waking, to its announcement.
 //!
-//! The work is given before `expect`, `decide` comes before the thread looks for work, and its announcement after: what is
-//! given in between leaves its expectation behind, so nobody less urgent slips in.
+//! The work is given before `expect`, `decide` comes before the thread looks for work, and its announcement after: work that is
+//! given in between leaves its expectation behind, so that no less urgent partition slips in.
 //!
 //! Used only without `SCHED_FIFO`: a lock without priority inheritance is no loss there.
 
@@ -27,7 +27,7 @@ const NOW: i64 = i64::MIN;
 pub struct Turns {
     state: Mutex<State>,
     changed: Box<[Condvar]>,
-    /// For who wants nobody to run.
+    /// Wakes a caller of [`Turns::pause`] once no partition runs.
     at_rest: Condvar,
     /// Per task: its level; `None` when it is no task of this instance.
     levels: Box<[Option<usize>]>,
@@ -39,9 +39,9 @@ pub struct Turns {
 
 struct State {
     running: bool,
-    /// Somebody wants nobody to run, or has it so.
+    /// A pause is requested, or under way.
     pausing: bool,
-    /// Per task: the release that it asks a turn for.
+    /// Per task: the release for which it requests a turn.
     ready: Vec<Option<i64>>,
 }
 
@@ -59,19 +59,19 @@ impl Turns {
         }
     }
 
-    /// `task` looks for work now, and will announce what it has found.
+    /// `task` looks for work now, and will announce the release that it finds.
     #[cold]
     pub fn decide(&self, task: usize) {
         self.announced[task].store(NOW, SeqCst);
         self.expected[task].store(NEVER, SeqCst);
     }
 
-    /// `task` will ask for a turn at `release`; `None`: it is not known when.
+    /// `task` will request a turn at `release`; `None`: the time is not known.
     #[cold]
     pub fn announce(&self, task: usize, release: Option<i64>) {
         let release = release.unwrap_or(NEVER);
         if self.announced[task].swap(release, SeqCst) < release {
-            // Somebody may be waiting for this one.
+            // Another task may be waiting for this one.
             self.pass_on(&self.lock());
         }
     }
@@ -81,7 +81,7 @@ impl Turns {
         self.expected[task].fetch_min(release, SeqCst);
     }
 
-    /// `task` will never ask for a turn again.
+    /// `task` will never request a turn again.
     pub fn retire(&self, task: usize) {
         self.announced[task].store(NEVER, SeqCst);
         self.expected[task].store(NEVER, SeqCst);
@@ -105,7 +105,7 @@ impl Turns {
         }
     }
 
-    /// Ends the turn of `task`, which decides what is next for it.
+    /// Ends the turn of `task`, which decides now on its next release.
     #[cold]
     pub fn give_back(&self, task: usize) {
         let mut state = self.lock();
@@ -114,7 +114,7 @@ impl Turns {
         self.pass_on(&state);
     }
 
-    /// Waits until nobody runs, and lets nobody run until [`Turns::resume`]. One at a time.
+    /// Waits until no partition runs, and lets none run until [`Turns::resume`]. One caller at a time.
     pub fn pause(&self) {
         let mut state = self.lock();
         state.pausing = true;
@@ -135,8 +135,8 @@ impl Turns {
         (self.levels[task], release, task)
     }
 
-    /// Whether somebody is due who has still to ask. Who asks already has his place by what he asks for: what he is given
-    /// meanwhile he sees only after his turn, so it may not keep others waiting for him.
+    /// Whether a task is due that has not requested its turn yet. A task that has requested it keeps its place: it sees later
+    /// work only after its turn, and does not keep others waiting for it.
     fn is_one_due_before(&self, state: &State, task: usize, release: i64, now: i64) -> bool {
         let own = self.order(task, release);
         let to_come = |other: &usize| self.levels[*other].is_some() && state.ready[*other].is_none();
@@ -164,7 +164,7 @@ impl Turns {
 }
 
 impl State {
-    /// Who is first among those that ask.
+    /// The first of the tasks that request a turn.
     fn first(&self, turns: &Turns) -> Option<usize> {
         let asking = self.ready.iter().enumerate().filter_map(|(task, release)| Some((task, (*release)?)));
         asking.min_by_key(|(task, release)| turns.order(*task, *release)).map(|(task, _)| task)

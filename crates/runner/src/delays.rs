@@ -1,5 +1,5 @@
-//! In the draft an output clock that has ticked can say when what it triggers is to be activated: at the time of the tick,
-//! or an interval later.
+//! Delays of the draft's output clocks: one that has ticked can have its targets activated at the time of the tick, or an
+//! interval later.
 //!
 //! Aperiodic output clocks are asked at every tick, if the rig has them asked; periodic ones have no delay.
 
@@ -18,12 +18,12 @@ pub struct Delays {
     amounts: Vec<f64>,
     counters: Vec<u64>,
     resolutions: Vec<u64>,
-    /// Per output clock: `Err` is what cannot be a delay, in seconds.
+    /// Per output clock: its delay; `Err`: the value that cannot be one, in seconds.
     delays: Vec<Result<Fraction, f64>>,
 }
 
 impl Delays {
-    /// Room for all output clocks of an FMU; `None`: it is not of the draft.
+    /// Buffers for all output clocks of an FMU; `None`: it is not of the draft.
     pub fn of(plan: &FmuPlan) -> Option<Delays> {
         let n = plan.output_clocks.len();
         plan.draft_clocks.as_ref().map(|clocks| Delays {
@@ -66,7 +66,7 @@ impl Delays {
         if n == 0 {
             return Ok(());
         }
-        // What the FMU leaves as it is means no delay.
+        // A value that the FMU leaves unchanged means no delay.
         self.amounts[..n].fill(0.0);
         self.counters[..n].fill(0);
         self.resolutions[..n].fill(1);
@@ -87,7 +87,7 @@ impl Delays {
         Ok(())
     }
 
-    /// The delay of an output clock after its tick; `Err`: what it said that is none, in seconds.
+    /// The delay of an output clock after its tick; `Err`: the FMU's answer, which cannot be one, in seconds.
     pub fn after(&self, clock: usize) -> Result<Fraction, f64> {
         self.delays[clock]
     }

@@ -1,12 +1,11 @@
-//! The agreement between the receiver of external events and whoever says up to which time a run is complete.
+//! The agreement between the receiver of external events and the thread that reports up to which time a run is complete.
 //!
-//! Rows of a recording are written once nothing earlier can happen any more. Events from outside could always happen
-//! earlier, so a time is *closed* before it is said to be complete: what the receiver hands over afterwards is not before
-//! it. Guarantee: when [`Horizon::close`] says yes, every event that was given a time before that has been handed over, and
-//! every later one gets a time that is not before it.
+//! Rows of a recording are written once nothing earlier can happen any more. Events from outside could always happen earlier, so
+//! a time is *closed* before it is reported as complete. Guarantee: when [`Horizon::close`] returns `true`, every event with a
+//! time before that has been handed over, and every later one gets a time that is not before it.
 //!
-//! Memory ordering: each side writes its own word, then reads the other's, both sequentially consistent. So one of the two
-//! sees the other: the receiver the closed time, or the closer that somebody is on the way.
+//! Memory ordering: each side writes its own word, then reads the other's, both sequentially consistent. So one of the two sees
+//! the other: the receiver the closed time, or the closer the event under way.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 
@@ -23,7 +22,7 @@ impl Horizon {
         Horizon { closed: AtomicI64::new(i64::MIN), on_the_way: AtomicBool::new(false) }
     }
 
-    /// Closes what is before `time`. `false`: an event is on its way that may be before it; ask again.
+    /// Closes the times before `time`. `false`: an event under way may be before it, and the caller has to try again.
     pub fn close(&self, time: i64) -> bool {
         self.closed.fetch_max(time, SeqCst);
         !self.on_the_way.load(SeqCst)

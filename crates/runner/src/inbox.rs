@@ -1,13 +1,13 @@
-//! What somebody wants to have set before the next activation (semantics S10).
+//! Commands that set variables before the next activation (semantics S10).
 //!
-//! Each task has its own [`Inbox`]: the lanes that it may serve, and room for one variable of each type. Tasks that share a lane
-//! exclude each other by the preemption lock of their instance. The variables of one command are set under one lock, so
-//! no partition runs between the first and the last of them.
+//! Each task has its own [`Inbox`]: the lanes that it may serve, and a buffer for one variable of each type. Tasks that share a
+//! lane exclude each other by the preemption lock of their instance. The variables of one command are set under one lock, so no
+//! partition runs between the first and the last of them.
 //!
-//! An FMU for Co-Simulation that handles events takes everything in Event Mode: what somebody wants to have set jumps (FMI 3.0.2, 4.1.1).
-//! One for Model Exchange takes continuous inputs between events and everything else in Event Mode (3.2.2): before each of its steps it has
-//! a [`Turn`] for each. A command with both waits in its ring from one turn to the next, and those behind it wait with it, so that the order
-//! of all commands is kept. Such an FMU has one task, so one lane.
+//! An FMU for Co-Simulation that handles events takes everything in Event Mode: a command is a jump (FMI 3.0.2, 4.1.1). One for
+//! Model Exchange takes continuous inputs between events and everything else in Event Mode (3.2.2): before each of its steps it
+//! has a [`Turn`] for each. A command with both waits in its ring from one turn to the next, and those behind it wait with it, so
+//! that the order of all commands is kept. Such an FMU has one task, so one lane.
 //!
 //! With nothing sent since the last look, a look is one load. Nothing here allocates.
 
@@ -25,10 +25,10 @@ use vecud_record::control::{CommandOutcome, CommandReply, ReceivedCommand, Ring}
 
 /// Something whose variables can be set.
 pub trait Settable {
-    /// Sets what is enabled in the batch, in one call.
+    /// Sets the enabled items of the batch, in one call.
     fn set(&mut self, batch: &Batch) -> Result<vecud_fmi::Outcome, Failure>;
 
-    /// Tunable parameters were set for a release at `time`: asks the FMU again for what may depend on them.
+    /// Tunable parameters were set for a release at `time`: reads again the FMU's answers that may depend on them.
     fn follow_parameters(&mut self, host: &PartitionHost, time: Instant) -> Result<(), Halt>;
 }
 
@@ -36,32 +36,32 @@ pub trait Settable {
 pub struct Inbox {
     fmu: FmuId,
     lanes: Vec<usize>,
-    /// With the bytes that each string or binary may have: room for one variable of a type, as large as the largest one.
+    /// With the bytes that each string or binary may have: a buffer for one variable of a type, as large as the largest one.
     rooms: Vec<(Option<usize>, Batch)>,
     /// Commands for the instance that were sent when this looked last.
     seen: u64,
     /// Commands were left then: their time had not come, or they wait for the other mode.
     left: bool,
-    /// What the oldest command sets in Event Mode is set, and what it sets in Step Mode is not yet.
+    /// The variables that the oldest command sets in Event Mode are set; those for Step Mode are still to come.
     half: bool,
 }
 
-/// What of the commands that are due is set now.
+/// Selects which variables of the due commands one turn sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// Everything: the FMU handles no events between steps.
     All,
-    /// What is set in Event Mode, up to the first command that sets something in Step Mode too. `again`: for the same step as the
-    /// turn before, so that nothing counts that was sent since.
+    /// The variables for Event Mode, up to the first command that also sets a variable in Step Mode. `again`: a further turn for
+    /// the same step, so that commands sent since the first one wait.
     EventMode {
-        /// It is not the first one for this step.
+        /// Not the first turn for this step.
         again: bool,
     },
-    /// What is set in Step Mode, up to the first command that wants Event Mode. Follows a turn in Event Mode.
+    /// The variables for Step Mode, up to the first command that wants Event Mode. Follows a turn in Event Mode.
     StepMode,
 }
 
-/// What a turn has come to.
+/// The result of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
     /// A tunable parameter was set.
@@ -70,7 +70,7 @@ pub struct Carried {
     pub wants_event_mode: bool,
 }
 
-/// What came of one look into the lanes.
+/// The result of one look into the lanes.
 enum Step {
     /// There is nothing to do in this turn; whether something waits for its time, or for the other mode.
     Nothing { left: bool, wants_event_mode: bool },
@@ -105,7 +105,7 @@ impl Inbox {
         self.lanes.is_empty()
     }
 
-    /// Carries out what is due before an activation at `time`.
+    /// Carries out the commands that are due before an activation at `time`.
     #[inline]
     pub fn apply(
         &mut self,
@@ -140,7 +140,8 @@ impl Inbox {
         sent: u64,
     ) -> Result<Carried, Halt> {
         let mut any_tuned = false;
-        // What is sent from now on waits for the next activation, or a busy sender could hold this one up for ever.
+        // A command that is sent from now on waits for the next activation: a busy sender could otherwise hold this one up for
+        // ever.
         loop {
             match host.locked(|| self.step(world, setting, (time, turn), sent))? {
                 Step::Done { tuned } => any_tuned |= tuned,
@@ -253,11 +254,11 @@ impl Inbox {
     }
 }
 
-/// What the sender is told of what has made the instance fail.
+/// The reply to the sender of a command whose instance has failed.
 pub fn failed(halt: &Halt) -> CommandOutcome {
     let (status, function) = match halt {
         Halt::Call(failure) => (failure.status, failure.function),
-        // As if what would have followed had returned it.
+        // A warning is reported as if the call that would have followed had returned it.
         Halt::Warning => (Status::Warning, Function::ActivateModelPartition),
         Halt::Other | Halt::Reading => (Status::Error, Function::ActivateModelPartition),
     };

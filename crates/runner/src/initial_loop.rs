@@ -1,11 +1,11 @@
-//! Algebraic loops in Initialization Mode (semantics S11): the values of their inputs are searched, by setting and reading again and again.
+//! Solves algebraic loops in Initialization Mode (semantics S11), by setting and reading their variables again and again.
 //!
-//! Values travel as all initial ones do: what is searched lies in the cells of the connections that close the loop, and what comes back is
-//! found there. A call that fails ends the search, also one with Discard.
+//! Values travel as all initial ones do: the unknowns are in the cells of the connections that close the loop, and the results
+//! are read from there. A call that fails ends the search, also one that returns Discard.
 
 use super::refusal::Refusal;
+use super::run_state::RunState;
 use super::thread_host::PartitionHost;
-use super::world::World;
 use vecud_fmi::Function;
 use vecud_plan::{ClosingConnection, InitialLoop, InitialStep, UnitId};
 use vecud_record::unusable::Unusable;
@@ -14,7 +14,7 @@ use vecud_solver::master::{Circle, LoopError, Newton, TOLERANCE};
 /// Sets the inputs of a loop to values that come back. Without such the FMU of an input has failed that is named by its connection.
 /// `take` takes a step of the initialisation.
 pub fn solve(
-    world: &World,
+    run: &RunState,
     hosts: &[&'static PartitionHost],
     own: &InitialLoop,
     take: impl FnMut(&InitialStep) -> Result<(), Refusal>,
@@ -22,23 +22,23 @@ pub fn solve(
     let nominals: Vec<f64> =
         own.closing.iter().flat_map(|closing| vec![closing.nominal; closing.start.len()]).collect();
     let mut inputs: Vec<f64> = own.closing.iter().flat_map(|closing| closing.start.iter().copied()).collect();
-    let mut around = Around { take, world, own };
+    let mut around = Around { take, run, own };
     let unsolved = match Newton::new(&nominals, TOLERANCE).solve(&mut around, &mut inputs) {
         // The search was near them last, not at them.
         Ok(_) => return around.go(&inputs),
         Err(unsolved) => unsolved,
     };
     let ClosingConnection { connection, fmu, .. } = around.closing(unsolved.variable()?);
-    let task = world.plan.units.iter().position(|task| task.fmu == *fmu).map_or(UnitId(0), UnitId);
+    let unit = run.plan.units.iter().position(|unit| unit.fmu == *fmu).map_or(UnitId(0), UnitId);
     let reading = Unusable::Loop(connection.0 as u64);
-    let _halt_is_noted = hosts[fmu.0].fail_reading(Function::SetFloat64, task, world.plan.start, reading);
+    let _halt_is_noted = hosts[fmu.0].fail_reading(Function::SetFloat64, unit, run.plan.start, reading);
     Err(Refusal::Failed)
 }
 
 /// A loop as Newton's method sees it.
 struct Around<'a, F> {
     take: F,
-    world: &'a World,
+    run: &'a RunState,
     own: &'a InitialLoop,
 }
 
@@ -48,7 +48,7 @@ impl<F: FnMut(&InitialStep) -> Result<(), Refusal>> Around<'_, F> {
         for closing in &self.own.closing {
             let (these, others) = inputs.split_at(closing.start.len());
             inputs = others;
-            self.world.cells[closing.connection.0].write(|element| these[element].to_bits());
+            self.run.cells[closing.connection.0].write(|element| these[element].to_bits());
         }
         self.own.steps.iter().try_for_each(&mut self.take)
     }
@@ -72,7 +72,7 @@ impl<F: FnMut(&InitialStep) -> Result<(), Refusal>> Circle for Around<'_, F> {
         self.go(u).map_err(LoopError::Failed)?;
         let mut first = 0;
         for closing in &self.own.closing {
-            self.world.cells[closing.connection.0].read(|element, word| back[first + element] = f64::from_bits(word));
+            self.run.cells[closing.connection.0].read(|element, word| back[first + element] = f64::from_bits(word));
             first += closing.start.len();
         }
         match back.iter().all(|value| value.is_finite()) {

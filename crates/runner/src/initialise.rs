@@ -3,14 +3,14 @@
 //! One thread, in the plan's order: values travel between instances in Initialization Mode, so that inputs whose sources have initial
 //! values start with those.
 
-use super::halt::Halt;
+use super::activation_error::ActivationError;
 use super::intervals::told;
 use super::refusal::Refusal;
+use super::run_state::RunState;
 use super::thread_host::{PartitionHost, as_noted};
 use super::unit::{Ready, Unit};
 use super::values;
-use super::world::World;
-use super::{clocks, initial_loop, needed, shutdown, state, surroundings};
+use super::{clocks, initial_loop, required_functions, shutdown, state, surroundings};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -33,7 +33,7 @@ use vecud_record::board::{Board, Global, OutsideCall, Phase};
 use vecud_record::findings::{FindingKind, Occurrence, When};
 use vecud_record::log::{self, CALL};
 
-/// What a call was made with, as text: the clock, the time, then everything else.
+/// The arguments of a call, as text: the clock, the time, then everything else.
 pub(super) fn told_arguments(call: &ReturnedCall, arguments: String) -> String {
     let clock = call.clock.map(|clock| clock.0.to_string());
     let time = call.time.map(|time| format!("{time:?}"));
@@ -43,7 +43,7 @@ pub(super) fn told_arguments(call: &ReturnedCall, arguments: String) -> String {
 
 /// A call as a line of the log, with the name that the function has in C.
 fn told_call(call: &ReturnedCall, arguments: String, name: &str) -> String {
-    /// Beside them there is room for everything else.
+    /// Bytes for everything else beside clock and time.
     const LONGEST: usize = log::LONGEST - 100;
     let mut all = told_arguments(call, arguments);
     if all.len() > LONGEST {
@@ -58,8 +58,8 @@ fn told_call(call: &ReturnedCall, arguments: String, name: &str) -> String {
     format!("{name}({all}) -> {status}")
 }
 
-/// What an instance tells its importer from any thread: goes to the board, and nothing waits.
-struct Ear {
+/// The callbacks of an instance, from any thread: they write to the board and never wait.
+struct Callbacks {
     board: Board<'static>,
     fmu: FmuId,
     abi: Abi,
@@ -69,7 +69,7 @@ struct Ear {
     start: Instant,
     /// The instance has logged something.
     has_spoken: AtomicBool,
-    /// Somebody wants it to log more than warnings and errors.
+    /// The rig lets it log more than warnings and errors.
     is_asked_to_log: bool,
     /// The run is in virtual time.
     is_virtual: bool,
@@ -77,13 +77,13 @@ struct Ear {
     process: u32,
 }
 
-impl Ear {
+impl Callbacks {
     /// Has a line come to the log. Where nothing is in a hurry, waits for the supervisor to read; else the FMU's newest lines stay.
     fn keep(&self, status: u8, category: &[u8], message: &[u8]) {
         let (log, fmu, now) = (self.board.log(), self.fmu.0, monotonic_now());
         let is_kept = || log.offer(Some(fmu), status, now, category, message);
         while !is_kept() {
-            // Nobody reads for a process that the FMU has forked.
+            // No process reads the log of one that the FMU has forked.
             let is_patient = self.is_virtual || self.board.phase() != Phase::Running;
             if is_patient && std::process::id() == self.process {
                 std::thread::sleep(Duration::from_micros(100));
@@ -91,7 +91,7 @@ impl Ear {
             }
             if !self.board.fmu(self.fmu).overflow().put(fmu, status, now, category, message) {
                 log.count_lost();
-                // Whoever asks for everything gets what there is room for.
+                // An FMU that logs without being asked to is cut to the room that there is.
                 if !self.is_asked_to_log {
                     self.board.fmu(self.fmu).findings().note(FindingKind::LogFlood, Occurrence::default());
                 }
@@ -101,7 +101,7 @@ impl Ear {
     }
 }
 
-impl InstanceHost for Ear {
+impl InstanceHost for Callbacks {
     fn log(&self, status: Status, category: Option<&[u8]>, message: &[u8]) {
         self.has_spoken.store(true, SeqCst);
         self.keep(status as u8, category.unwrap_or_default(), message);
@@ -115,14 +115,14 @@ impl InstanceHost for Ear {
         if self.watch.times {
             self.board.call_times(self.fmu).add(call.function as u32, call.nanos);
         }
-        // What FMI 3.0 has may be no function before: nothing was called then.
+        // Before FMI 3.0 some of these functions do not exist: nothing was called then.
         let name = call.function.name_of(self.abi, self.interface).filter(|_| self.watch.logs);
         if let Some(name) = name {
             self.keep(0, CALL, told_call(call, arguments(), name).as_bytes());
         }
     }
 
-    /// Whoever has made the call hears of it when the instance is freed already.
+    /// The caller learns of the failure when the instance is freed already.
     fn is_freed_after(&self, failure: &Failure) {
         if !failure.refused {
             self.board.fmu(self.fmu).fail(as_noted(failure), None, self.start, None);
@@ -150,16 +150,16 @@ impl InstanceHost for Ear {
 
 /// Loads the libraries of all instances, for as long as the process lives; they must have `more` functions than every FMU.
 /// Instances of one FMU share one.
-pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refusal> {
+pub fn load(run: &RunState, more: &[Function]) -> Result<Vec<Arc<Library>>, Refusal> {
     let mut libraries: Vec<((PathBuf, Interface), Arc<Library>)> = Vec::new();
     let mut of_instances = Vec::new();
-    for (index, fmu) in world.plan.fmus.iter().enumerate() {
+    for (index, fmu) in run.plan.fmus.iter().enumerate() {
         let interface = made_for(fmu).interface();
         let known = libraries.iter().find(|((path, made_for), _)| *path == fmu.library && *made_for == interface);
         let library = match known {
             Some((_, library)) => library.clone(),
             None => {
-                let under_way = world.board.global(Global::OutsideCall);
+                let under_way = run.board.global(Global::OutsideCall);
                 under_way.store(OutsideCall::tag(FmuId(index)) | OutsideCall::LOADING, SeqCst);
                 let preloaded = fmu.preload.iter().try_for_each(|file| {
                     let (name, path, file_shown) = (&fmu.name, fmu.path.display(), file.display());
@@ -171,7 +171,7 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
                 });
                 let loaded = preloaded.map(|()| Library::load(&fmu.library, fmu.abi, interface));
                 under_way.store(0, SeqCst);
-                surroundings::look(world, FmuId(index), When::Loading);
+                surroundings::look(run, FmuId(index), When::Loading);
                 let loaded = loaded?;
                 let library = loaded.map_err(|error| {
                     let way_out = match &error.kind {
@@ -203,7 +203,7 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
                 library
             }
         };
-        let needed = needed::functions(&world.plan, FmuId(index));
+        let needed = required_functions::functions(&run.plan, FmuId(index));
         let mut missing = library.missing().to_vec();
         missing.retain(|function| needed.contains(function) || more.contains(function));
         if !missing.is_empty() {
@@ -226,8 +226,8 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
     Ok(of_instances)
 }
 
-/// The instances on their way to their start. Those that do not get there are ended by [`Underway::give_up`] and not dropped
-/// with it, since FMU code runs then.
+/// The instances on their way to their start. Those that do not get there are ended by [`Underway::give_up`] instead of being
+/// dropped, since FMU code runs then.
 #[derive(Default)]
 pub struct Underway {
     /// From a run before, by FMU; `None`: it has gone on.
@@ -247,129 +247,140 @@ impl Underway {
     }
 
     /// Ends all instances, wherever they are.
-    pub fn give_up(self, world: &World, hosts: &[&'static PartitionHost]) {
+    pub fn give_up(self, run: &RunState, hosts: &[&'static PartitionHost]) {
         let Underway { mut kept, mut instantiated, mut initializing, ready } = self;
-        shutdown::give_up(world, ready, hosts, |index| {
+        shutdown::give_up(run, ready, hosts, |index| {
             drop(kept.get_mut(index).map(Option::take));
             drop(instantiated.get_mut(index).map(Option::take));
             drop(initializing.get_mut(index).map(Option::take));
         });
     }
 
-    /// Instantiates all instances, or resets those that were kept, initialises them, and sets the states that they had when the run
-    /// was left that this one goes on with. Gives what they have said of their clocks, by task.
+    /// Instantiates all instances, or resets the kept ones, initialises them, and restores their states if the run goes on from a
+    /// saved one. Returns the clock intervals of the FMUs, by task.
     pub fn initialise(
         &mut self,
-        world: &'static World,
+        run: &'static RunState,
         libraries: &[Arc<Library>],
         hosts: &[&'static PartitionHost],
         resumed: Option<&Snapshot>,
     ) -> Result<Vec<Learned>, Refusal> {
-        for (index, fmu) in world.plan.fmus.iter().enumerate() {
+        for (index, fmu) in run.plan.fmus.iter().enumerate() {
             set_thread_host(Some(hosts[index]));
             self.initializing.push(None);
             let instance = match self.kept.get_mut(index).and_then(Option::take) {
                 None => {
-                    let instance = instantiate(world, FmuId(index), &libraries[index]);
-                    surroundings::look(world, FmuId(index), When::Instantiation);
+                    let instance = instantiate(run, FmuId(index), &libraries[index]);
+                    surroundings::look(run, FmuId(index), When::Instantiation);
                     instance?
                 }
                 Some(instance) => checked(hosts[index], instance.reset(), Instance::fail)?,
             };
             instance.declare_states(state::support(fmu));
-            self.instantiated.push(Some(checked(hosts[index], set_up(world.board, fmu, instance), Instance::fail)?));
-            surroundings::look(world, FmuId(index), When::Instantiation);
+            self.instantiated.push(Some(checked(hosts[index], set_up(run.board, fmu, instance), Instance::fail)?));
+            surroundings::look(run, FmuId(index), When::Instantiation);
         }
-        for step in &world.plan.initialisation {
-            self.take(world, hosts, step)?;
+        for step in &run.plan.initialisation {
+            self.take(run, hosts, step)?;
         }
-        let mut learned = vec![Learned::Nothing; world.plan.units.len()];
-        // Units have room for as much as the states have that are restored.
+        let mut learned = vec![Learned::Nothing; run.plan.units.len()];
+        // The buffers of the units have the size of the restored states.
         if let Some(snapshot) = resumed {
-            state::restore_sizes(world, snapshot);
+            state::restore_sizes(run, snapshot);
         }
         for (index, instance) in self.initializing.iter_mut().enumerate() {
             let instance = instance.take().expect("each is initialised once");
             set_thread_host(Some(hosts[index]));
-            let result = clocks::initialise(world, FmuId(index), &instance, hosts[index], &mut learned);
+            let result = clocks::initialise(run, FmuId(index), &instance, hosts[index], &mut learned);
             checked(hosts[index], result, |()| instance.fail())?;
-            let between_steps = clocks::between_steps(world, FmuId(index), &instance, hosts[index]);
+            let between_steps = clocks::between_steps(run, FmuId(index), &instance, hosts[index]);
             let between_steps = checked(hosts[index], between_steps, |_| instance.fail())?;
             let instance = checked(hosts[index], instance.exit_initialization_mode(), Instance::fail)?;
             let instance = match resumed {
                 Some(snapshot) => {
-                    world.instances[index].expect(snapshot.between.get(index).cloned().unwrap_or_default());
+                    run.instances[index].expect(snapshot.between.get(index).cloned().unwrap_or_default());
                     let bytes = snapshot.states.get(index).map_or(&[][..], Vec::as_slice);
                     checked(hosts[index], state::restore(instance, bytes), Instance::fail)?
                 }
-                None => match &world.plan.fmus[index].initial_state {
+                None => match &run.plan.fmus[index].initial_state {
                     Some(bytes) => checked(hosts[index], state::restore(instance, bytes), Instance::fail)?,
                     None => instance,
                 },
             };
-            let later = world.plan.initialisation.iter().filter_map(|step| step.gets_initialised(FmuId(index)));
+            let later = run.plan.initialisation.iter().filter_map(|step| step.gets_initialised(FmuId(index)));
             for batch in later {
-                checked(hosts[index], read(world, FmuId(index), &instance, batch), |()| instance.fail())?;
+                checked(hosts[index], read(run, FmuId(index), &instance, batch), |()| instance.fail())?;
             }
-            let ready = Unit::all_of(world, FmuId(index), instance, &between_steps);
-            let _ = world.instances[index].updates.set(ready.control.clock_update());
+            let ready = Unit::all_of(run, FmuId(index), instance, &between_steps);
+            let _ = run.instances[index].updates.set(ready.control.clock_update());
             hosts[index].returned_from_fmu();
-            surroundings::look(world, FmuId(index), When::Initialisation);
+            surroundings::look(run, FmuId(index), When::Initialisation);
             self.ready.push(ready);
             if let Some(Ready { units, .. }) = self.ready.last_mut() {
-                check_numbers(world, FmuId(index), hosts[index], units)?;
+                check_numbers(run, FmuId(index), hosts[index], units)?;
             }
         }
         Ok(learned)
     }
 
     /// Takes a step of the plan's initialisation.
-    fn take(&mut self, world: &World, hosts: &[&'static PartitionHost], step: &InitialStep) -> Result<(), Refusal> {
+    fn take(&mut self, run: &RunState, hosts: &[&'static PartitionHost], step: &InitialStep) -> Result<(), Refusal> {
         let fmu = match step {
             InitialStep::Enter(fmu) | InitialStep::Set { fmu, .. } | InitialStep::Get { fmu, .. } => *fmu,
             InitialStep::GetInitialised { .. } => return Ok(()),
             InitialStep::Solve(own) => {
-                return initial_loop::solve(world, hosts, own, |step| self.take(world, hosts, step));
+                return initial_loop::solve(run, hosts, own, |step| self.take(run, hosts, step));
             }
         };
         let host = hosts[fmu.0];
         set_thread_host(Some(host));
-        let taken = self.take_own(world, fmu, host, step);
-        surroundings::look(world, fmu, When::Initialisation);
+        let taken = self.take_own(run, fmu, host, step);
+        surroundings::look(run, fmu, When::Initialisation);
         taken
     }
 
     /// A step of one FMU.
-    fn take_own(&mut self, world: &World, fmu: FmuId, host: &PartitionHost, step: &InitialStep) -> Result<(), Refusal> {
+    fn take_own(
+        &mut self,
+        run: &RunState,
+        fmu: FmuId,
+        host: &PartitionHost,
+        step: &InitialStep,
+    ) -> Result<(), Refusal> {
         let (before, within) = (&mut self.instantiated[fmu.0], &mut self.initializing[fmu.0]);
         match (step, &*before, &*within) {
             (InitialStep::Enter(_), ..) => {
                 let instance = before.take().expect("each enters once");
-                *within = Some(checked(host, enter(world, fmu, instance), Instance::fail)?);
+                *within = Some(checked(host, enter(run, fmu, instance), Instance::fail)?);
                 Ok(())
             }
             (InitialStep::Set { batch, .. }, _, Some(instance)) => {
-                checked(host, write(world, fmu, instance, batch), |()| instance.fail())
+                checked(host, write(run, fmu, instance, batch), |()| instance.fail())
             }
             // FMI 1.0 has no Initialization Mode.
             (InitialStep::Set { batch, .. }, Some(instance), None) => {
-                checked(host, write(world, fmu, instance, batch), |()| instance.fail())
+                checked(host, write(run, fmu, instance, batch), |()| instance.fail())
             }
             (InitialStep::Get { batch, .. }, _, Some(instance)) => {
-                checked(host, read(world, fmu, instance, batch), |()| instance.fail())
+                checked(host, read(run, fmu, instance, batch), |()| instance.fail())
             }
             _ => unreachable!("it is read when it has entered"),
         }
     }
 }
 
-/// Whether an FMU for Model Exchange has as many states and event indicators as its description says, which all room is for.
-fn check_numbers(world: &World, fmu: FmuId, host: &PartitionHost, units: &mut [(UnitId, Unit)]) -> Result<(), Refusal> {
-    let plan = &world.plan.fmus[fmu.0];
+/// Checks that an FMU for Model Exchange has as many states and event indicators as its description: all buffers have that size.
+fn check_numbers(
+    run: &RunState,
+    fmu: FmuId,
+    host: &PartitionHost,
+    units: &mut [(UnitId, Unit)],
+) -> Result<(), Refusal> {
+    let plan = &run.plan.fmus[fmu.0];
     for (_, unit) in units {
         let said = checked(host, unit.numbers(), |_| unit.fail())?;
         let Some(said) = said else { continue };
-        let described = world.described_now(fmu);
+        let described = run.described_now(fmu);
         let pairs = [
             (Function::GetNumberOfContinuousStates, said.states, described.states),
             (Function::GetNumberOfEventIndicators, said.event_indicators, described.event_indicators),
@@ -386,9 +397,13 @@ fn check_numbers(world: &World, fmu: FmuId, host: &PartitionHost, units: &mut [(
     Ok(())
 }
 
-/// What came of a call; `fail` makes the instance one that must not be called any more, when the call went well but for a
-/// warning that the rig calls an error.
-fn checked<T>(host: &PartitionHost, result: Result<T, impl Into<Halt>>, fail: impl FnOnce(&T)) -> Result<T, Refusal> {
+/// Checks the result of a call. A warning that the rig treats as an error makes the instance fail: `fail` is called with the
+/// result.
+fn checked<T>(
+    host: &PartitionHost,
+    result: Result<T, impl Into<ActivationError>>,
+    fail: impl FnOnce(&T),
+) -> Result<T, Refusal> {
     host.returned_from_fmu();
     match result {
         Ok(value) if !host.has_failed() => Ok(value),
@@ -396,8 +411,8 @@ fn checked<T>(host: &PartitionHost, result: Result<T, impl Into<Halt>>, fail: im
             fail(&value);
             Err(Refusal::Failed)
         }
-        Err(halt) => {
-            halt.into().note(host);
+        Err(error) => {
+            error.into().note(host);
             Err(Refusal::Failed)
         }
     }
@@ -423,25 +438,25 @@ fn made_for(plan: &vecud_plan::FmuPlan) -> MadeFor {
     }
 }
 
-fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {
-    let plan = &world.plan.fmus[fmu.0];
-    let ear = Arc::new(Ear {
-        board: world.board,
+fn instantiate(run: &RunState, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {
+    let plan = &run.plan.fmus[fmu.0];
+    let callbacks = Arc::new(Callbacks {
+        board: run.board,
         fmu,
         abi: plan.abi,
         interface: plan.runs_as(),
         watch: plan.watch,
-        start: world.plan.start,
+        start: run.plan.start,
         has_spoken: AtomicBool::new(false),
         is_asked_to_log: plan.log.is_some(),
-        is_virtual: world.plan.mode == Mode::Virtual,
+        is_virtual: run.plan.mode == Mode::Virtual,
         process: std::process::id(),
     });
     let resources = plan.resources.as_deref();
     nix::errno::Errno::clear();
-    let spoken = ear.clone();
+    let spoken = callbacks.clone();
     let logs = plan.log.is_some();
-    library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, logs, ear).map_err(|failure| {
+    library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, logs, callbacks).map_err(|failure| {
         let mut missing = missing_file();
         if !logs && !spoken.has_spoken.load(SeqCst) {
             missing += "; it logged nothing, and was not asked to (--log, or log = true in its table of the rig)";
@@ -477,7 +492,7 @@ fn set_up(
     if let Some(categories) = &plan.log {
         let categories: Vec<&str> = categories.iter().map(String::as_str).collect();
         match instance.set_debug_logging(true, &categories) {
-            // What an FMU logs is no part of what it computes.
+            // A failure to log is no failure of the FMU's computation.
             Err(failure) if instance.health() == Health::Healthy => {
                 let message = format!(
                     "fmu `{}`: {}: it may log something else than it is asked for (log)",
@@ -511,12 +526,11 @@ fn set_up(
 }
 
 /// Enters Initialization Mode.
-fn enter(world: &World, fmu: FmuId, instance: Instance<Instantiated>) -> Result<Instance<Initialization>, Failure> {
-    let plan = &world.plan.fmus[fmu.0];
+fn enter(run: &RunState, fmu: FmuId, instance: Instance<Instantiated>) -> Result<Instance<Initialization>, Failure> {
+    let plan = &run.plan.fmus[fmu.0];
     // Not the stop time of a run that may be taken up again: the FMU could refuse to go beyond it.
-    let stop =
-        world.plan.stop.filter(|_| !world.saves && !plan.keeps_final_state).map(|stop| plan.time_unit.value(stop));
-    let instance = instance.enter_initialization_mode(plan.time_unit.value(world.plan.start), stop, plan.tolerance)?;
+    let stop = run.plan.stop.filter(|_| !run.saves && !plan.keeps_final_state).map(|stop| plan.time_unit.value(stop));
+    let instance = instance.enter_initialization_mode(plan.time_unit.value(run.plan.start), stop, plan.tolerance)?;
     for start in plan.start_values.iter().filter(|start| start.in_initialization_mode) {
         let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;
     }
@@ -524,59 +538,59 @@ fn enter(world: &World, fmu: FmuId, instance: Instance<Instantiated>) -> Result<
 }
 
 /// Gives the recorded columns of an item the values that a batch has of it.
-fn record(world: &World, fmu: FmuId, item: &vecud_plan::BatchItem, batch: &Batch, number: usize) {
+fn record(run: &RunState, fmu: FmuId, item: &vecud_plan::BatchItem, batch: &Batch, number: usize) {
     for (element, signal) in batch.elements(number).zip(&item.signals) {
-        let Some(capacity) = world.plan.column(*signal).capacity else {
-            world.board.set_initial(*signal, [batch.word(element)]);
+        let Some(capacity) = run.plan.column(*signal).capacity else {
+            run.board.set_initial(*signal, [batch.word(element)]);
             continue;
         };
         let value = batch.bytes(element).ok().filter(|value| value.len() <= capacity);
-        world.board.set_initial(*signal, value.map_or(vec![bytes::NOTHING], bytes::packed));
+        run.board.set_initial(*signal, value.map_or(vec![bytes::NOTHING], bytes::packed));
         let size = batch.bytes(element).map_or_else(|size| size, <[u8]>::len);
-        if value.is_none() && world.plan.publishes(item, size) {
+        if value.is_none() && run.plan.publishes(item, size) {
             let seen = Occurrence { reference: Some(item.reference), value: size as u64, ..Occurrence::default() };
-            world.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
+            run.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
         }
     }
 }
 
-/// Sets what its sources have computed already, which is recorded like that.
+/// Sets the inputs whose sources have computed values already, and records them.
 fn write(
-    world: &World,
+    run: &RunState,
     fmu: FmuId,
     instance: &Instance<impl Writable>,
     planned: &vecud_plan::BatchPlan,
 ) -> Result<(), Failure> {
-    let (mut batch, mut inputs) = values::set(&world.plan, planned);
+    let (mut batch, mut inputs) = values::set(&run.plan, planned);
     for input in &mut inputs {
-        input.fetch_initial(&world.cells, &mut batch);
+        input.fetch_initial(&run.cells, &mut batch);
     }
     for (number, item) in planned.items.iter().enumerate() {
         if let (true, Some(values)) = (batch.is_enabled(number), values::load(&batch, number)) {
             let _warning_is_counted = instance.set_values(item.reference, planned.variable_type, &values)?;
-            record(world, fmu, item, &batch, number);
+            record(run, fmu, item, &batch, number);
         }
     }
     Ok(())
 }
 
-/// Reads what others and the recording want.
+/// Reads the outputs that connections and the recording need.
 fn read(
-    world: &World,
+    run: &RunState,
     fmu: FmuId,
     instance: &Instance<impl Readable>,
     planned: &vecud_plan::BatchPlan,
 ) -> Result<(), Failure> {
-    let (mut batch, outputs) = values::get(&world.plan, planned);
+    let (mut batch, outputs) = values::get(&run.plan, planned);
     for (number, item) in planned.items.iter().enumerate() {
         let values = instance.get_values(item.reference, planned.variable_type, item.elements)?;
         values::store(&mut batch, number, &values);
-        record(world, fmu, item, &batch, number);
+        record(run, fmu, item, &batch, number);
     }
     for output in outputs {
-        if let Some(size) = output.publish(world, None, &batch, None, |_| false) {
+        if let Some(size) = output.publish(run, None, &batch, None, |_| false) {
             let seen = Occurrence { reference: Some(output.reference), value: size as u64, ..Occurrence::default() };
-            world.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
+            run.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
         }
     }
     Ok(())

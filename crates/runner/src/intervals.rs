@@ -15,7 +15,7 @@ pub fn told(duration: Fraction, unit: TimeUnit, supports_fraction: bool) -> Inte
     }
 }
 
-/// The duration, 0 or more, that an FMU has said as this number of its time `unit`. A decimal is the shortest one that reads back.
+/// The duration, 0 or more, of an FMU's answer in its time `unit`. A decimal is the shortest one that reads back.
 pub fn duration(read: Interval, unit: TimeUnit) -> Result<Fraction, Unusable> {
     let exact = match read {
         Interval::Decimal(amount) => Fraction::from_f64(amount),
@@ -24,7 +24,7 @@ pub fn duration(read: Interval, unit: TimeUnit) -> Result<Fraction, Unusable> {
     exact.and_then(|amount| unit.duration(amount)).map_err(|_| unusable(read, unit))
 }
 
-/// What was read, as a duration above 0 and not below `shortest`.
+/// An interval that was read, as a duration above 0 and not below `shortest`.
 pub fn period(read: Interval, unit: TimeUnit, shortest: Fraction) -> Result<Fraction, Unusable> {
     duration(read, unit).and_then(|period| match period.is_zero() || period < shortest {
         true => Err(unusable(read, unit)),
@@ -40,7 +40,7 @@ pub fn known(qualifier: i32) -> Result<(), Unusable> {
     }
 }
 
-/// What was read, for the report, which is in seconds.
+/// An interval that was read and cannot be used, in seconds, for the report.
 pub fn unusable(read: Interval, unit: TimeUnit) -> Unusable {
     match read {
         Interval::Fraction { counter, resolution } if unit.is_second() => Unusable::Fraction(counter, resolution),
@@ -48,7 +48,7 @@ pub fn unusable(read: Interval, unit: TimeUnit) -> Unusable {
     }
 }
 
-/// What was read in seconds, whatever it is: for messages.
+/// An interval that was read, in seconds, legal or not: for messages.
 pub fn roughly(read: Interval, unit: TimeUnit) -> f64 {
     let amount = match read {
         Interval::Decimal(amount) => amount,

@@ -1,16 +1,16 @@
-//! What the supervisor asks of the runner.
+//! The order that the supervisor gives to the runner.
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use vecud_base::time::Instant;
 use vecud_plan::{Plan, StartValue};
 
-/// A plan, and what is to be made of it.
+/// A plan, and how it is to be run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Job {
     /// The plan.
     pub plan: Plan,
-    /// The process that asks: nobody else is the runner's parent.
+    /// The process that gives the order: it alone may be the runner's parent.
     pub supervisor: u32,
     /// Where activations begin: the plan's start, or the time of the state that the run goes on from.
     pub begin: Instant,
@@ -22,7 +22,7 @@ pub struct Job {
     pub save_state: bool,
     /// In virtual time each task has a thread of its own; its FMUs make steps and have nothing to do with each other.
     pub side_by_side: bool,
-    /// For each run the start values of the only FMU that are others than in the plan; empty: all runs are the same. Such runs have
+    /// For each run the start values of the only FMU that differ from the plan's; empty: all runs are the same. Such runs have
     /// instances of their own, of the libraries that were loaded once.
     pub variants: Vec<Vec<StartValue>>,
 }

@@ -1,9 +1,9 @@
-//! The end of the process, once all instances are freed and what is left of them is whole.
+//! The end of the process, once all instances are freed and their results are complete.
 //!
-//! The process leaves without the handlers of `exit`, which run destructors of all code in an order that nobody has tried: an FMU of
-//! pythonfmu destroys an object in such a handler and once more in the destructor of its library, and the C library ends the process
-//! for it. Unloaded before, the same library destroys it once. FMUs' libraries are not unloaded where threads of FMU code go on, which
-//! could be in the midst of it.
+//! The process leaves without the handlers of `exit`, which run destructors of all code in an untested order: an FMU of pythonfmu
+//! destroys an object in such a handler and once more in the destructor of its library, and the C library ends the process for
+//! it. Unloaded before, the same library destroys it once. FMUs' libraries stay loaded while threads of FMU code, which may be
+//! executing them, go on.
 
 use vecud_fmi::unload;
 use vecud_linux::{crash, process, thread};

@@ -1,37 +1,36 @@
 //! The process that holds FMU code.
 //!
-//! It gets a plan and a piece of shared memory from the supervisor, loads and initialises the FMUs, runs the plan in real
-//! (`realtime`) or virtual time (`virtual_time`), ends the FMUs, and leaves. All that it has to say goes to the shared
-//! memory, so that nothing is lost when FMU code takes the process down. Once activations run, this process does not fork,
-//! create threads or map memory of its own accord. Between several runs of one rig it waits for the supervisor (`sequence`).
-//! Values and ticks go from partition to partition through [`exchange`].
+//! The runner gets a plan and a piece of shared memory from the supervisor, loads and initialises the FMUs, runs the plan in real
+//! (`realtime`) or virtual time (`virtual_time`), ends the FMUs, and leaves. All its results and messages go to the shared
+//! memory, so that none is lost when FMU code takes the process down. Once activations run, this process does not fork, create
+//! threads or map memory of its own accord. Between several runs of one rig it waits for the supervisor (`sequence`). Values and
+//! ticks go from partition to partition through [`exchange`].
 
 #![forbid(unsafe_code)]
 
 mod activation;
+mod activation_error;
 pub mod by_hand;
-mod cable_ends;
-mod cables;
 mod calls;
 mod cells;
 mod clocks;
 mod cooperative;
+mod core_occupancy;
 mod delays;
 pub mod exchange;
-mod halt;
 mod horizon;
 mod inbox;
 mod initial_loop;
 mod initialise;
+mod integration_buffers;
 mod intervals;
 mod job;
 mod leave;
 mod lines;
 mod measure;
-mod needed;
 mod not_a_number;
-mod occupied;
 mod pause;
+mod ports;
 mod printed;
 mod privileges;
 mod process;
@@ -41,16 +40,18 @@ mod receiver;
 mod reconfigure;
 mod refusal;
 mod requests;
+mod required_functions;
 mod resize;
-mod room;
+mod run_state;
 mod sequence;
 mod serial;
 mod shutdown;
-mod site;
+mod signal_bundles;
 mod slopes;
 mod state;
 mod stimuli;
 mod surroundings;
+mod task_telemetry;
 mod text;
 mod thread_host;
 mod threads;
@@ -60,7 +61,15 @@ mod virtual_time;
 mod visibility;
 mod wall_clock;
 mod watchdog;
-mod world;
+
+/// Former names, for the modules of commands, datagrams and stimuli.
+mod halt {
+    pub use super::activation_error::ActivationError as Halt;
+}
+/// Former names, for the modules of commands, datagrams and stimuli.
+mod world {
+    pub use super::run_state::{Ending, RunState as World};
+}
 
 pub use job::Job;
 pub use process::{FOLDER_FD, JOB_FD, SHARED_MEMORY_FD, STATE_FD, main};

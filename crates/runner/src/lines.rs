@@ -20,16 +20,16 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The lines of a batch that `task` sets; `None`: no element can be on one.
-    pub fn of(plan: &Plan, task: UnitId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Option<Lines> {
+    /// The lines of a batch that `unit` sets; `None`: no element can be on one.
+    pub fn of(plan: &Plan, unit: UnitId, planned: &vecud_plan::BatchPlan, values: &Batch) -> Option<Lines> {
         let mut fed = planned.items.iter().flat_map(|item| &item.stimuli);
-        let is_one_on_lines = fed.any(|fed| is_on_lines(plan, task, fed.stimulus, planned));
+        let is_one_on_lines = fed.any(|fed| is_on_lines(plan, unit, fed.stimulus, planned));
         is_one_on_lines.then(|| Lines { elements: vec![None; values.len()] })
     }
 
     /// Whether inputs that a task sets can be on lines.
-    pub fn are_for(plan: &Plan, task: UnitId) -> bool {
-        (0..plan.stimuli.len()).any(|stimulus| rounding(plan, task, stimulus).is_some())
+    pub fn are_for(plan: &Plan, unit: UnitId) -> bool {
+        (0..plan.stimuli.len()).any(|stimulus| rounding(plan, unit, stimulus).is_some())
     }
 
     /// An element of the batch is on this line, or on none.
@@ -49,28 +49,28 @@ impl Lines {
     }
 }
 
-/// Whether what a stimulus feeds in this batch of `task` is on its lines in the midst of steps.
-pub fn is_on_lines(plan: &Plan, task: UnitId, stimulus: usize, batch: &vecud_plan::BatchPlan) -> bool {
-    plan.units[task.0].integration().is_some()
+/// Whether the inputs in this batch of `unit` that a stimulus feeds follow its lines in the midst of steps.
+pub fn is_on_lines(plan: &Plan, unit: UnitId, stimulus: usize, batch: &vecud_plan::BatchPlan) -> bool {
+    plan.units[unit.0].integration().is_some()
         && plan.stimuli[stimulus].interpolation == Interpolation::Linear
         && !batch.in_event_mode
         && matches!(batch.variable_type, VariableType::Float32 | VariableType::Float64)
 }
 
-/// What a stimulus feeds of `task` without a tick of a clock to go with.
-pub fn fed_at_any_time(plan: &Plan, task: UnitId, stimulus: usize) -> impl Iterator<Item = &FedElement> {
-    let batches = plan.units[task.0].set.iter().filter(|batch| batch.ticked.is_empty());
+/// The inputs of `unit` that a stimulus feeds without a tick of a clock.
+pub fn fed_at_any_time(plan: &Plan, unit: UnitId, stimulus: usize) -> impl Iterator<Item = &FedElement> {
+    let batches = plan.units[unit.0].set.iter().filter(|batch| batch.ticked.is_empty());
     let fed = batches.flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
     fed.filter(move |fed| fed.stimulus == stimulus)
 }
 
-/// So long, s, are steps of `task` that end where values of a stimulus change that it holds; `None`: they do not.
-pub fn holds_for(plan: &Plan, task: UnitId, stimulus: usize) -> Option<f64> {
-    let own = &plan.units[task.0];
+/// The length, s, of the steps of `unit` that end where a stimulus changes held values; `None`: there are none.
+pub fn holds_for(plan: &Plan, unit: UnitId, stimulus: usize) -> Option<f64> {
+    let own = &plan.units[unit.0];
     let is_held = plan.stimuli[stimulus].interpolation == Interpolation::Hold;
     match own.release {
         Release::Periodic { interval, .. }
-            if is_held && own.ends_at_rows() && fed_at_any_time(plan, task, stimulus).next().is_some() =>
+            if is_held && own.ends_at_rows() && fed_at_any_time(plan, unit, stimulus).next().is_some() =>
         {
             Some(interval.seconds())
         }
@@ -78,16 +78,16 @@ pub fn holds_for(plan: &Plan, task: UnitId, stimulus: usize) -> Option<f64> {
     }
 }
 
-/// By how much, s, a row may be after a release of `task` and is at it, where that looks ahead to the next row of a stimulus: inputs are on its
-/// lines, or steps end where it changes values. `None`: it does not.
-pub fn rounding(plan: &Plan, task: UnitId, stimulus: usize) -> Option<f64> {
-    let own = &plan.units[task.0];
+/// By how much, s, a row may be after a release of `unit` and still count as at it, where the task looks ahead to the next row of
+/// a stimulus: inputs are on its lines, or steps end where it changes values. `None`: the task does not look ahead.
+pub fn rounding(plan: &Plan, unit: UnitId, stimulus: usize) -> Option<f64> {
+    let own = &plan.units[unit.0];
     let feeds = |batch: &&vecud_plan::BatchPlan| {
         batch.items.iter().flat_map(|item| &item.stimuli).any(|fed| fed.stimulus == stimulus)
     };
-    let is_one_on_lines = own.set.iter().filter(feeds).any(|batch| is_on_lines(plan, task, stimulus, batch));
+    let is_one_on_lines = own.set.iter().filter(feeds).any(|batch| is_on_lines(plan, unit, stimulus, batch));
     match own.release {
-        Release::Periodic { interval, .. } if is_one_on_lines || holds_for(plan, task, stimulus).is_some() => {
+        Release::Periodic { interval, .. } if is_one_on_lines || holds_for(plan, unit, stimulus).is_some() => {
             Some(interval.seconds() * ROUNDING)
         }
         _ => None,

@@ -1,13 +1,13 @@
 //! Where the time of each activation goes, in real time (semantics S18): the parts of its response, the worst ones, overruns.
 //!
-//! An ordinary activation pays for two time stamps and two comparisons; what it finds is noted, and the supervisor makes
-//! histograms of that (`record::figures`). Only one that enters a list of the worst looks who else was at work on its core, and
-//! that many other partitions at most ([`LOOKED_AT`]). There is no system call in any activation (semantics S17), so what the
-//! kernel counts is known of the whole thread and of its first activation, not of each one.
+//! An ordinary activation costs two time stamps and two comparisons; it leaves notes, of which the supervisor makes histograms
+//! (`record::figures`). Only an activation that enters a list of the worst ones looks at other partitions of its core, at
+//! [`LOOKED_AT`] of them at most. No activation makes a system call (semantics S17), so the kernel's counts are of the whole
+//! thread and of its first activation, not of each one.
 
 use super::calls::Meter;
+use super::run_state::RunState;
 use super::thread_host::PartitionHost;
-use super::world::World;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use vecud_base::time::{Instant, Nanos};
 use vecud_linux::cycles::ticks;
@@ -34,11 +34,11 @@ pub struct Stopwatch<'a> {
 /// The time in which the unit of the task computes, in as many pieces as there are.
 #[derive(Default)]
 struct Computing {
-    /// When the present piece began, in ticks, and what others had had by then.
+    /// The begin of the present piece in ticks, and the others' time by then.
     since: (u64, Reading),
     /// How long all pieces took, in ticks.
     ticks: u64,
-    /// What others had of that.
+    /// The others' part of these ticks.
     others: Reading,
 }
 
@@ -57,7 +57,7 @@ impl Computing {
     }
 }
 
-/// What has gone to others, ns.
+/// Time that other partitions have used, ns.
 #[derive(Clone, Copy, Default)]
 struct Reading {
     executed: i64,
@@ -72,13 +72,13 @@ pub struct Within {
     preempted: i64,
     blocked: i64,
     set_get: i64,
-    /// When it was over, and what others had executed on this core by then.
+    /// The end in ticks, and the time that others had executed on this core by then, ns.
     ended: u64,
     executed: i64,
 }
 
 impl Within {
-    /// What others had of it, what it waited for the lock, what it took to set and get.
+    /// The parts of preemption, of waiting for the lock, and of setting and getting, ns.
     #[inline]
     pub fn parts(&self) -> (i64, i64, i64) {
         (self.preempted, self.blocked, self.set_get)
@@ -99,15 +99,16 @@ impl<'a> Stopwatch<'a> {
         Reading { executed: self.executed.load(Relaxed) - self.host.executed_in_waits(), blocked: self.host.blocked() }
     }
 
-    /// After the last get, so long after the first FMI call. No part is negative, and together they are `total`.
+    /// The times of an activation after its last get, `total` after the first FMI call. No part is negative, and their sum is
+    /// `total`.
     #[inline]
-    pub fn within(&self, world: &World, total: i64) -> Within {
+    pub fn within(&self, run: &RunState, total: i64) -> Within {
         let (ended, now) = (ticks(), self.read());
         let preempted = (now.executed - self.began.executed).clamp(0, total.max(0));
         let blocked = (now.blocked - self.began.blocked).clamp(0, total.max(0) - preempted);
         let execution = total.max(0) - preempted - blocked;
         let Computing { ticks: computed, others, .. } = self.computing;
-        let inside = world.scale.nanos(computed) as i64 - others.executed - others.blocked;
+        let inside = run.scale.nanos(computed) as i64 - others.executed - others.blocked;
         let set_get = execution - inside.clamp(0, execution);
         Within { execution, preempted, blocked, set_get, ended, executed: self.executed.load(Relaxed) + execution }
     }
@@ -136,7 +137,7 @@ pub struct EndedActivation {
     pub release: i64,
     /// The thread's first instruction after its sleep, on the same clock, ns.
     pub woken: i64,
-    /// Of the time between these two, what belonged to partitions that are at least as urgent, ns.
+    /// The part of the time from `release` to `woken` in which partitions of at least the same urgency ran, ns.
     pub rig: i64,
     /// The first FMI call, on the same clock, ns.
     pub start: i64,
@@ -153,7 +154,7 @@ impl EndedActivation {
         (self.woken - self.release).max(0)
     }
 
-    /// What is left of the wake-up without the rig's part of it, ns.
+    /// The machine's part of the wake-up latency: all but the rig's part, ns.
     pub fn machine(&self) -> i64 {
         self.wakeup() - self.rig
     }
@@ -192,7 +193,7 @@ impl Worst {
         key > self.keys[self.place]
     }
 
-    /// Where it belongs now.
+    /// Moves the new entry to its rank.
     fn put(&mut self, key: i64) -> usize {
         let place = std::mem::replace(&mut self.place, 0);
         self.keys[place] = key;
@@ -201,27 +202,27 @@ impl Worst {
     }
 }
 
-/// What a partition thread keeps of its activations.
+/// The measurements that a partition thread keeps of its activations.
 pub struct Measure {
-    task: UnitId,
+    unit: UnitId,
     cells: CauseCells<'static>,
     worst: [Worst; WorstBy::Count as usize],
     last: Option<Last>,
     host: Option<Host>,
-    /// The host's own time in the last activation after which the thread has slept, until the next one tells it: that of the
-    /// last one is lost in a crash.
+    /// The host's own time in the last activation before a sleep, which the next activation reports: that of the last one is lost
+    /// in a crash.
     host_before: Option<i64>,
     /// No activation has ended yet.
     fresh: bool,
 }
 
-/// The host's own time in an activation that waited for nobody, while its thread does not sleep yet.
+/// The host's own time in an activation that waited for no other thread, while its thread does not sleep yet.
 struct Host {
     /// Up to the end of the activation, ns.
     before: i64,
     /// When that was.
     ended: u64,
-    /// What partitions had executed on this core, this activation included.
+    /// Execution time of partitions on this core, this activation included.
     executed: i64,
 }
 
@@ -235,28 +236,28 @@ struct Last {
 
 impl Measure {
     /// Begins to measure a task; to be called by its thread. `None`: nothing is measured.
-    pub fn of(world: &World, task: UnitId) -> Option<Measure> {
-        let cells = world.board.causes(task)?;
+    pub fn of(run: &RunState, unit: UnitId) -> Option<Measure> {
+        let cells = run.board.causes(unit)?;
         cells.set_counted(CounterReading::Begin, counted());
         let worst = [Worst::new(), Worst::new()];
-        Some(Measure { task, cells, worst, last: None, host: None, host_before: None, fresh: true })
+        Some(Measure { unit, cells, worst, last: None, host: None, host_before: None, fresh: true })
     }
 
     /// An activation has ended. Gives the host's own time of the one before it, if its thread has slept in between, ns.
     #[inline]
-    pub fn note(&mut self, world: &World, host: &PartitionHost, ended: EndedActivation) -> Option<i64> {
+    pub fn note(&mut self, run: &RunState, host: &PartitionHost, ended: EndedActivation) -> Option<i64> {
         let Within { blocked, set_get, ended: over, executed, .. } = ended.within;
         let before = ended.gate() + set_get;
         self.host = (ended.gate_waits == 0).then_some(Host { before, ended: over, executed });
         let follows = self.last.as_ref().is_some_and(|last| last.ended.end > ended.release);
         let blocker = if blocked > 0 { host.member().blocker() } else { 0 };
-        let (machine, response, at_start) = (ended.machine(), ended.response(), ended.release <= world.start().0);
+        let (machine, response, at_start) = (ended.machine(), ended.response(), ended.release <= run.start().0);
         self.last = Some(Last { ended, blocker, follows, first: self.fresh });
         if self.worst[WorstBy::Response as usize].takes(response) {
-            self.remember(world, WorstBy::Response, response);
+            self.remember(run, WorstBy::Response, response);
         }
         if self.worst[WorstBy::Wakeup as usize].takes(machine) {
-            self.remember(world, WorstBy::Wakeup, machine);
+            self.remember(run, WorstBy::Wakeup, machine);
         }
         // Whose first activation is not that of the start has slept by now, and makes no other call from then on.
         if std::mem::take(&mut self.fresh) && at_start {
@@ -272,19 +273,19 @@ impl Measure {
 
     /// The last activation belongs to a list of the worst.
     #[cold]
-    fn remember(&mut self, world: &World, by: WorstBy, key: i64) {
+    fn remember(&mut self, run: &RunState, by: WorstBy, key: i64) {
         if let Some(last) = &self.last {
-            let moment = last.moment(world, self.task, by);
+            let moment = last.moment(run, self.unit, by);
             self.cells.worst(by, self.worst[by as usize].put(key)).write(&moment);
         }
     }
 
     /// The thread goes to sleep.
     #[inline]
-    pub fn sleeps(&mut self, world: &World) {
+    pub fn sleeps(&mut self, run: &RunState) {
         if let Some(host) = self.host.take() {
-            let executed = &world.cores[world.tasks[self.task.0].core].executed;
-            let since = world.scale.nanos(ticks().wrapping_sub(host.ended)) as i64;
+            let executed = &run.cores[run.tasks[self.unit.0].core].executed;
+            let since = run.scale.nanos(ticks().wrapping_sub(host.ended)) as i64;
             let others = executed.load(Relaxed) - host.executed;
             self.host_before = Some(host.before + since - others);
         }
@@ -296,18 +297,19 @@ impl Measure {
         self.cells.histogram(ResponsePart::WakeupMachine).count(late - rig);
     }
 
-    /// So many releases, from this one on, found the activation before them still running; the first was seen so late.
+    /// Counts `releases` releases, from this one on, that found the activation before them still running; the first was seen
+    /// `late` after its time.
     #[cold]
-    pub fn overran(&self, world: &World, release: Instant, period: Nanos, releases: u64, late: i64) {
+    pub fn overran(&self, run: &RunState, release: Instant, period: Nanos, releases: u64, late: i64) {
         if let Some(last) = &self.last {
-            let predecessor = last.moment(world, self.task, WorstBy::Response);
+            let predecessor = last.moment(run, self.unit, WorstBy::Response);
             self.cells.overran(&OverrunActivation { predecessor, period, release, releases, late });
         }
     }
 
     /// The thread has left its loop.
     pub fn end(&self) {
-        // There is no further activation to tell it.
+        // No further activation reports it.
         self.host_before.into_iter().for_each(|host| self.cells.histogram(ResponsePart::Host).count(host));
         self.cells.set_counted(CounterReading::End, counted());
     }
@@ -324,11 +326,11 @@ fn counted() -> Counted {
 }
 
 impl Last {
-    /// With who else was at work: until its end, or only until its wake-up.
+    /// The activation with the other partitions that ran: until its end, or only until its wake-up.
     #[cold]
-    fn moment(&self, world: &World, task: UnitId, by: WorstBy) -> NotableActivation {
+    fn moment(&self, run: &RunState, unit: UnitId, by: WorstBy) -> NotableActivation {
         let until = if by == WorstBy::Wakeup { self.ended.woken } else { self.ended.end };
-        let (others, more_others) = self.others(world, task, until);
+        let (others, more_others) = self.others(run, unit, until);
         NotableActivation {
             time: self.ended.time,
             release: self.ended.release,
@@ -344,14 +346,14 @@ impl Last {
     }
 
     /// The other clocks of the core that were at work between the release and `until`. Of each its last activation counts.
-    fn others(&self, world: &World, task: UnitId, until: i64) -> ([Option<Other>; OTHERS], u32) {
+    fn others(&self, run: &RunState, unit: UnitId, until: i64) -> ([Option<Other>; OTHERS], u32) {
         let EndedActivation { release, woken, start, gate_waits, .. } = self.ended;
         // From then on this one had the core.
         let gone_on = if gate_waits > 0 { start } else { woken };
         let (mut others, mut more) = ([None; OTHERS], 0);
-        let core = &world.cores[world.tasks[task.0].core];
-        for other in core.tasks.iter().filter(|other| **other != task).take(LOOKED_AT) {
-            let cells = world.board.task(*other);
+        let core = &run.cores[run.tasks[unit.0].core];
+        for other in core.tasks.iter().filter(|other| **other != unit).take(LOOKED_AT) {
+            let cells = run.board.task(*other);
             let at = |word| cells.get(word) as i64;
             let (started, finished) = (at(TaskWord::StartedAt), at(TaskWord::FinishedAt));
             let under_way = cells.get(TaskWord::Active) == 1;
@@ -366,7 +368,7 @@ impl Last {
     }
 }
 
-/// Puts it where it belongs, the longest first; what finds no place is counted.
+/// Moves an entry to its rank, the longest first; an entry that does not fit is counted.
 fn sink(others: &mut [Option<Other>; OTHERS], mut pushed: Other, more: &mut u32) {
     for place in others.iter_mut() {
         match place {

@@ -1,14 +1,14 @@
-//! Numbers that are read from an FMU and are none (NaN): counted, told of with the variable and the time of the first one, and the
-//! end of the run where the rig says so. What was read is recorded and handed on as it is. Initialization Mode is left out: many
-//! FMUs have no values before their first step.
+//! NaNs that are read from an FMU: counted, reported with the variable and the time of the first one, and the end of the run
+//! where the rig asks for that. The values are recorded and published unchanged. Initialization Mode is left out: many FMUs have
+//! no values before their first step.
 
-use super::world::{Ending, World};
+use super::run_state::{Ending, RunState};
 use vecud_base::time::Instant;
 use vecud_fmi::Batch;
 use vecud_plan::{FmuId, OnNan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 
-impl World {
+impl RunState {
     /// `task` has read values of `fmu` that are valid at `time`: each variable among them that is no number is noted.
     #[inline]
     pub fn look_for_nan(&self, fmu: FmuId, task: Option<UnitId>, values: &Batch, time: impl FnOnce() -> Instant) {

@@ -1,36 +1,37 @@
-//! Pausing (semantics S26): what was released is done, nothing more is released, and simulation time stands until the run goes on.
+//! Pausing (semantics S26): activations that were released are completed, no further ones are released, and simulation time
+//! stands until the run goes on.
 //!
-//! In real time releases are held from an instant on that is still to come, so that none of them slips through; the run goes on at
-//! that instant, so much later that starts fall on their grid again. In virtual time there is nothing but to wait between two
+//! In real time releases are held from an instant on that is still to come, so that none of them slips through; the run goes on
+//! at that instant, later by a time after which starts fall on their grid again. In virtual time the run just waits between two
 //! instants.
 
-use super::world::{Ending, World};
+use super::run_state::{Ending, RunState};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use vecud_base::time::Nanos;
 use vecud_record::board::{Global, Pause};
 
-/// Releases are held from so long after now on, at least, ns.
+/// The least time from a request to the instant from which releases are held, ns.
 const AHEAD: i64 = 1_000_000;
 /// No thread looks whether it is held earlier than this before its release, ns.
 const EARLY: i64 = 100_000;
-/// The run goes on so long after now, at least, ns.
+/// The least time from the end of a request to the instant at which the run goes on, ns.
 const NOTICE: i64 = 10_000_000;
 /// How often a run in virtual time looks whether it is to go on.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Whether somebody wants the run to pause.
-pub fn is_wanted(world: &World) -> bool {
-    world.board.global(Global::PauseRequest).load(SeqCst) != 0
+/// Whether a pause is requested.
+pub fn is_wanted(run: &RunState) -> bool {
+    run.board.global(Global::PauseRequest).load(SeqCst) != 0
 }
 
-fn tell(world: &World, pause: Pause) {
-    world.board.global(Global::Pause).store(pause as u64, SeqCst);
+fn tell(run: &RunState, pause: Pause) {
+    run.board.global(Global::Pause).store(pause as u64, SeqCst);
 }
 
 /// Pausing in real time, for the one thread that looks after the run.
 pub struct Pausing<'a> {
-    world: &'a World,
+    run: &'a RunState,
     /// Starts fall on whole multiples of this, ns.
     grid: i64,
     state: State,
@@ -42,14 +43,14 @@ enum State {
     /// Held since then (wall clock, ns), while activations go on.
     Comes(i64),
     Pausing,
-    /// It goes on, and whoever wanted the pause has not taken that back yet.
+    /// The run goes on, and the request for the pause is still there.
     Refused,
 }
 
 impl<'a> Pausing<'a> {
-    /// A run that goes on, whose starts fall on whole multiples of `grid`, ns.
-    pub fn of(world: &'a World, grid: i64) -> Pausing<'a> {
-        Pausing { world, grid, state: State::GoesOn }
+    /// A run that goes on; its starts fall on whole multiples of `grid`, ns.
+    pub fn of(run: &'a RunState, grid: i64) -> Pausing<'a> {
+        Pausing { run, grid, state: State::GoesOn }
     }
 
     /// Whether simulation time stands, or is about to.
@@ -57,27 +58,27 @@ impl<'a> Pausing<'a> {
         matches!(self.state, State::Comes(_) | State::Pausing)
     }
 
-    /// Does what is wanted, as far as it can be done now, by the wall clock in ns.
+    /// Carries out the request as far as possible at `now`, the wall clock in ns.
     pub fn look(&mut self, now: i64) {
-        let (world, wanted) = (self.world, is_wanted(self.world));
+        let (run, wanted) = (self.run, is_wanted(self.run));
         self.state = match self.state {
             State::GoesOn if wanted && self.hold() => State::Comes(now),
             State::Comes(_) | State::Pausing if !wanted => {
                 self.go_on();
-                tell(world, Pause::None);
+                tell(run, Pause::None);
                 State::GoesOn
             }
-            State::Comes(_) if world.is_quiet_until(world.held_at()) => {
-                tell(world, Pause::Paused);
+            State::Comes(_) if run.is_quiet_until(run.held_at()) => {
+                tell(run, Pause::Paused);
                 State::Pausing
             }
-            State::Comes(since) if now - since > world.plan.shutdown_timeout.0 => {
+            State::Comes(since) if now - since > run.plan.shutdown_timeout.0 => {
                 self.go_on();
-                tell(world, Pause::Refused);
+                tell(run, Pause::Refused);
                 State::Refused
             }
             State::Refused if !wanted => {
-                tell(world, Pause::None);
+                tell(run, Pause::None);
                 State::GoesOn
             }
             state => state,
@@ -86,45 +87,44 @@ impl<'a> Pausing<'a> {
 
     /// Holds releases from a moment on. `false`: the run is over then.
     fn hold(&self) -> bool {
-        let (world, mut ahead) = (self.world, AHEAD);
+        let (run, mut ahead) = (self.run, AHEAD);
         loop {
-            let at = world.flowing(Nanos(world.now().saturating_add(ahead)));
-            if world.plan.stop.is_some_and(|stop| at >= stop.nanos()) || at < world.begin.nanos() {
+            let at = run.flowing(Nanos(run.now().saturating_add(ahead)));
+            if run.plan.stop.is_some_and(|stop| at >= stop.nanos()) || at < run.begin.nanos() {
                 if ahead > AHEAD {
-                    world.go_on(0);
+                    run.go_on(0);
                 }
                 return false;
             }
-            world.hold(at);
-            // Whoever was taken from his core meanwhile has come too late for those whose release has passed.
-            if world.now() < world.wall_of(at).0 - EARLY {
+            run.hold(at);
+            // This thread may have lost its core meanwhile, and have set the hold too late for releases that have passed.
+            if run.now() < run.wall_of(at).0 - EARLY {
                 break;
             }
             ahead *= 2;
         }
-        // Those who wait already, for an instant that was too early, are to look again.
+        // Threads that wait already, for an instant that was too early, have to look again.
         if ahead > AHEAD {
-            world.tasks.iter().for_each(|task| task.wake.wake());
+            run.tasks.iter().for_each(|task| task.wake.wake());
         }
         true
     }
 
     fn go_on(&self) {
-        let world = self.world;
-        let least = world.now().saturating_add(NOTICE) - world.wall_of(Nanos(world.held_at())).0;
-        world.go_on(least.max(0).div_euclid(self.grid).saturating_add(1).saturating_mul(self.grid));
+        let run = self.run;
+        let least = run.now().saturating_add(NOTICE) - run.wall_of(Nanos(run.held_at())).0;
+        run.go_on(least.max(0).div_euclid(self.grid).saturating_add(1).saturating_mul(self.grid));
     }
 }
 
-/// Waits in virtual time, between two activations, until the run goes on or is to end. `look`: what is done meanwhile, again and
-/// again.
+/// Waits in virtual time, between two activations, until the run goes on or ends. `look` is called again and again meanwhile.
 #[cold]
-pub fn wait(world: &World, mut look: impl FnMut()) {
-    tell(world, Pause::Paused);
-    let stop_request = world.board.global(Global::StopRequest);
-    while is_wanted(world) && stop_request.load(SeqCst) == 0 && world.ending() != Ending::Discard {
+pub fn wait(run: &RunState, mut look: impl FnMut()) {
+    tell(run, Pause::Paused);
+    let stop_request = run.board.global(Global::StopRequest);
+    while is_wanted(run) && stop_request.load(SeqCst) == 0 && run.ending() != Ending::Discard {
         look();
         std::thread::sleep(LOOK);
     }
-    tell(world, Pause::None);
+    tell(run, Pause::None);
 }

@@ -1,7 +1,7 @@
-//! What the operating system lets this run do, found by trying, and what is done with it (semantics S8).
+//! Finds the operating system's permissions of this run, by trying, and acts on them (semantics S8).
 //!
-//! Nothing that is refused here ends a run: it goes on as far as it goes, and for each refusal one line says what was
-//! refused, by which error, what that means, and the command that changes it.
+//! No refusal ends a run: it goes on with less, and one line for each refusal tells the operation, the error, the consequence,
+//! and the command that changes it.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,13 +17,13 @@ const INTERRUPTS: u8 = 50;
 /// How partitions are scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
-    /// By whom.
+    /// Real-time or cooperative scheduling.
     pub scheduling: Scheduling,
     /// Threads stay on the cores that the plan gives them.
     pub pinned: bool,
 }
 
-/// Finds out what the kernel lets us do, and says what it does not.
+/// Finds out the kernel's permissions, and reports the missing ones.
 pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
     if plan.mode == Mode::Virtual {
         return Granted { scheduling: Scheduling::Virtual, pinned: false };
@@ -35,7 +35,7 @@ pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
         }
         None => true,
     };
-    let cpus: BTreeSet<usize> = plan.units.iter().map(|task| task.cpu).collect();
+    let cpus: BTreeSet<usize> = plan.units.iter().map(|unit| unit.cpu).collect();
     let unpinned = cpus.into_iter().find_map(|cpu| affinity::probe_pin(cpu).err());
     let pinned = unpinned.is_none();
     if let Some(error) = unpinned {
@@ -60,7 +60,7 @@ pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
     Granted { scheduling: Scheduling::Fifo, pinned }
 }
 
-/// Limits what FMU code may take of the machine's memory.
+/// Limits the machine's memory that FMU code may take.
 pub fn limit_memory(plan: &Plan, say: &dyn Fn(u8, &str)) {
     let bytes = memory::data_limit(plan.host.memory_limit_mib);
     let stacks = plan.units.len() * stack::size(plan.host.stack_kib * 1024);
@@ -69,7 +69,8 @@ pub fn limit_memory(plan: &Plan, say: &dyn Fn(u8, &str)) {
     }
 }
 
-/// Gives away what FMU code does not need, for good. To be called while there is one thread: capabilities are each thread's own.
+/// Gives up the privileges that FMU code does not need, for good. To be called while there is one thread: capabilities belong to
+/// threads.
 pub fn give_away(plan: &Plan, granted: Granted, say: &dyn Fn(u8, &str)) {
     let fifo = if granted.scheduling == Scheduling::Fifo { plan.host.fifo_band.1.get() } else { 0 };
     if let Err(error) = confine::confine(fifo) {
@@ -77,7 +78,7 @@ pub fn give_away(plan: &Plan, granted: Granted, say: &dyn Fn(u8, &str)) {
     }
 }
 
-/// Why this run is cooperative, what that means, and the command that changes it; `None`: it need not be.
+/// Why this run is cooperative, with the consequence and the command that changes it; `None`: it need not be.
 fn no_real_time(plan: &Plan) -> Option<String> {
     let (asked, band) = (plan.host.fifo_asked.1.get(), plan.host.fifo_band.1.get());
     let error = scheduling::probe_fifo(if plan.host.cooperative.is_some() { asked } else { band }).err()?;
@@ -93,13 +94,13 @@ fn no_real_time(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// What it means that partitions run below the priorities that the rig asks for; `None`: they do not.
+/// The consequence of partitions that run below the priorities of the rig; `None`: they do not.
 fn limited(plan: &Plan) -> Option<String> {
     let (asked, band) = (plan.host.fifo_asked, plan.host.fifo_band);
     if asked == band {
         return None;
     }
-    let used = plan.units.iter().map(|task| task.fifo.get());
+    let used = plan.units.iter().map(|unit| unit.fifo.get());
     let (low, high) = (used.clone().min()?, used.max()?);
     let refused = scheduling::probe_fifo(asked.1.get()).err();
     let (cause, fix) = refused.map_or_else(Default::default, |error| {
@@ -130,8 +131,8 @@ pub fn lock_memory(plan: &Plan, board: Board, say: &dyn Fn(u8, &str)) {
     }
 }
 
-/// When everything is there that a run needs: notes how much is locked and, where not all could be, locks as much of it as
-/// the kernel lets us, the `stacks` of partitions (what is ready of each) first.
+/// Notes the amount of locked memory once everything is allocated that a run needs. Where not all could be locked, locks as much
+/// as the kernel permits, the prefaulted parts of the partitions' `stacks` first.
 pub fn settle_memory(plan: &Plan, board: Board, stacks: Vec<Range<usize>>, say: &dyn Fn(u8, &str)) {
     if !plan.host.lock_memory {
         return;

@@ -27,8 +27,8 @@ pub const STATE_FD: i32 = 5;
 /// Where the runner finds the output folder.
 pub const FOLDER_FD: i32 = 6;
 
-/// Runs what the supervisor has prepared, and ends the process: with 0 when the last run came to its end in the regular way, 1 when it
-/// failed, 2 when an FMU could not be loaded. Returns 2 where it was not started as it should be.
+/// Runs the supervisor's job, and ends the process: with 0 when the last run came to its regular end, 1 when it failed, 2 when an
+/// FMU could not be loaded. Returns 2 where it was not started properly.
 pub fn main() -> i32 {
     match prepare() {
         Ok(prepared) => run(prepared),
@@ -39,7 +39,7 @@ pub fn main() -> i32 {
     }
 }
 
-/// What the supervisor has handed over.
+/// The supervisor's job and the shared memory.
 struct Prepared {
     job: Job,
     board: Board<'static>,
@@ -107,7 +107,7 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
     privileges::limit_memory(&job.plan, &say);
     surroundings::add_to_environment(&job.plan.host.environment);
     surroundings::keep();
-    // Nothing of others has run yet, and the threads that have tried what is granted have ended.
+    // No foreign code has run yet, and the threads that tried the privileges have ended.
     privileges::give_away(&job.plan, granted, &say);
     let log = process::Log::of_this_process(job.log_of(1)).map(Arc::new);
     let limited = match &log {
@@ -120,12 +120,12 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
     if let Err(error) = limited {
         say(1, &format!("what FMU code prints has no limit: {error}"));
     }
-    // Nobody waits for a lock in virtual time: how long it is held is all that is measured.
+    // In virtual time no thread waits for a lock, and only its hold times are measured.
     let scale = TickScale::calibrate(if job.plan.mode == Mode::Virtual { 1_000_000 } else { 20_000_000 });
     let sequence = Sequence { job, board, granted, scale, folder, log: log.ok(), resumed, state_file, say: &say };
     let code = sequence.run();
     set(Global::Panicked, u64::from(vecud_fmi::host_panicked()));
-    // What the run has left is whole from here on, whatever destructors do.
+    // The results of the run are complete from here on, whatever destructors do.
     let unloads = |label: u64| set(Global::OutsideCall, label << 32 | OutsideCall::UNLOADING);
     unloads(0);
     board.set_phase(if code == 2 { Phase::Refused } else { Phase::Done });

@@ -1,15 +1,15 @@
 //! An instance at rest: no partition of it is active, preempted ones included, and none begins.
 //!
-//! For what the standard allows only then: Reconfiguration Mode, and getting or setting the state of an FMU. Releases that
-//! come meanwhile wait at the gate and are late, or missed, as if a partition of the instance had taken that long. An instance that
-//! takes turns has its turn meanwhile.
+//! The standard requires that for Reconfiguration Mode, and for getting or setting the state of an FMU. Releases that come
+//! meanwhile wait at the gate and are late, or missed, as if a partition of the instance had taken that long. An instance that
+//! takes turns holds its turn meanwhile.
 
-use super::world::World;
+use super::run_state::RunState;
 use vecud_linux::thread::current_tid;
 use vecud_plan::FmuId;
 use vecud_record::board::Scheduling;
 
-impl World {
+impl RunState {
     /// Waits until the instance is at rest, and keeps it so while `body` runs. Called from a thread that is no partition's;
     /// in virtual time between two activations.
     ///

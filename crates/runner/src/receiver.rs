@@ -4,11 +4,11 @@
 //! * gives each event the time at which the kernel received it, strictly increasing per clock (semantics S3), unless that
 //!   time is closed already (see [`Horizon`](super::horizon::Horizon)): then the earliest that is not, counted as retimed;
 //! * is the only producer of its clocks' tick queues;
-//! * accepts what the rates of the rig allow ([`TokenBucket`]); what is beyond, outside of the run, or more than a queue
-//!   holds, is counted and not activated;
-//! * takes so many datagrams per second out of each socket and no more, so that a flood costs partitions below it a
-//!   bounded share of their core and holds up no event at another socket: the kernel throws away the rest, and counts it;
-//! * from its start on allocates nothing, and takes no lock.
+//! * accepts datagrams up to the rates of the rig ([`TokenBucket`]); others, and those outside of the run or beyond the room of a
+//!   queue, are counted and not activated;
+//! * takes a bounded number of datagrams per second out of each socket, so that a flood costs partitions below it a bounded share
+//!   of their core and holds up no event at another socket: the kernel throws away the rest, and counts it;
+//! * allocates nothing from its start on, and takes no lock.
 
 use super::world::World;
 use crate::exchange::TickStamp;
@@ -33,8 +33,8 @@ pub const FIRST_SOCKET_FD: i32 = 7;
 
 /// Events that a clock accepts at once; as many as its queue of ticks holds.
 const BURST: u32 = vecud_plan::schedule::QUEUE as u32;
-/// Datagrams per second that are looked at, beyond twice what is accepted: about one hundredth of a core, and shared out
-/// equally to the sockets.
+/// Datagrams per second that are looked at, beyond twice the accepted rate: about one hundredth of a core, shared equally by the
+/// sockets.
 const LOOKS: f64 = 10_000.0;
 /// Looks in a row at one socket.
 const LOOKS_AT_ONCE: u32 = 64;
@@ -42,7 +42,7 @@ const STACK: usize = 128 * 1024;
 /// A receiver that does not get to run does not hold up the end of a run for longer.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What the thread is to do; each includes what is before it.
+/// The thread's orders; each includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 enum Order {
@@ -50,9 +50,9 @@ enum Order {
     Wait = 0,
     /// Receive.
     Receive = 1,
-    /// Hand over what has come up to now, and no more.
+    /// Hand over the datagrams that have come up to now, and no more.
     Finish = 2,
-    /// Count what has come since as discarded, and leave.
+    /// Count the datagrams that have come since as discarded, and leave.
     Close = 3,
 }
 
@@ -157,7 +157,7 @@ impl Receiver {
         self.has_done(Order::Finish)
     }
 
-    /// Nothing is handed over any more; what comes is discarded.
+    /// From now on nothing is handed over, and further datagrams are discarded.
     pub fn close(&self) {
         self.order(Order::Close);
     }
@@ -178,7 +178,7 @@ impl Receiver {
 /// One socket.
 struct Source {
     socket: DatagramSocket,
-    /// What it ticks, or what makes the steps that [the clock](Source::clock) ticks between.
+    /// The task that a datagram ticks; with a [clock](Source::clock), the one whose steps the clock ticks between.
     task: UnitId,
     clock: Option<StepClock>,
     bucket: TokenBucket,
@@ -203,16 +203,16 @@ struct Body {
 impl Body {
     fn set_up(&self, plan: ReceiverPlan) -> Result<(), SysError> {
         thread::block_signals()?;
-        // It sleeps until something comes; only its pauses in a flood are longer without this.
+        // The thread sleeps until a datagram comes; only its pauses in a flood are longer without this.
         let _only_pauses = thread::minimize_timer_slack();
         memory::prefault_stack(STACK / 2);
         if self.world.scheduling == Scheduling::Fifo {
-            // Its priority is given by the supervisor.
+            // The supervisor sets its priority.
             self.world.board.global(Global::ReceiverTid).store(u64::from(thread::current_tid()), SeqCst);
             return affinity::pin_to(plan.cpu);
         }
         let partitions: Vec<usize> = self.world.plan.units.iter().map(|task| task.cpu).collect();
-        // Where partitions cannot be bound to their cores, which was said, this cannot be done either.
+        // Where partitions cannot be bound to their cores, which was reported, this is impossible, too.
         if self.world.pinned { affinity::keep_off(&partitions) } else { Ok(()) }
     }
 
@@ -221,7 +221,8 @@ impl Body {
         let mut watched = Poller::new(watched.iter().map(AsFd::as_fd));
         loop {
             let order = Order::from_word(orders.given.load(SeqCst));
-            // Which sockets are watched: all but those that have been looked at often enough, until the first of them is due.
+            // Every socket is watched but those that have been looked at often enough; the thread pauses until the first of these
+            // is due.
             let mut pause: Option<Duration> = None;
             for number in 1..=sources.len() {
                 watched.heed(number, order == Order::Receive);
@@ -263,9 +264,9 @@ impl Body {
 }
 
 impl Source {
-    /// Takes out what is there. A time: there may be more, which is not to be looked at before that has passed.
+    /// Takes the waiting datagrams out. `Some`: there may be more, to be looked at after this time.
     ///
-    /// At an end (since when, and which), only what had come before it, and all of that.
+    /// At an `end` (since when, and which): only the datagrams that came before it, and all of them.
     fn take(
         &mut self,
         world: &World,
@@ -300,7 +301,7 @@ impl Source {
         }
     }
 
-    /// One datagram: an event, or counted as what it is instead.
+    /// Handles one datagram: as an event, or counted by the reason why it is none.
     fn datagram(&mut self, world: &World, arrival: Nanos, closed: bool) {
         let cells = world.board.task(self.task);
         cells.count_shared(TaskWord::Received, 1);
@@ -340,7 +341,7 @@ impl Source {
         }
     }
 
-    /// Leaves to the supervisor, which has watched it, what the kernel has thrown away up to now.
+    /// Leaves the kernel's count of dropped datagrams to the supervisor, which has watched it so far.
     fn note_dropped(&self, world: &World) {
         let known = 1 << 32 | u64::from(self.socket.dropped());
         world.board.task(self.task).word(TaskWord::DroppedAtEnd).store(known, SeqCst);

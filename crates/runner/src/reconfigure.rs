@@ -3,10 +3,10 @@
 //! In real time on a thread of its own, which waits for partitions and allocates as it likes; in virtual time between two
 //! activations.
 
-use super::halt::Halt;
+use super::activation_error::ActivationError;
 use super::inbox::failed;
+use super::run_state::{Ending, RunState};
 use super::thread_host::{Dispatch, PartitionHost};
-use super::world::{Ending, World};
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -23,23 +23,23 @@ use vecud_record::unusable::Unusable;
 /// How often the thread looks.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// One instance whose structural parameters can be set.
+/// An instance whose structural parameters can be set.
 pub struct Reconfigurable {
     /// The instance.
     fmu: FmuId,
-    /// The instance whose thread calls it: its own, or that of the first member of its group.
+    /// The instance whose thread calls it: the instance itself, or the first member of its group.
     called_by: FmuId,
     /// The task that makes its steps.
     steps: Option<UnitId>,
-    /// What takes it through Reconfiguration Mode.
+    /// The calls of Reconfiguration Mode.
     calls: Reconfiguration,
 }
 
 impl Reconfigurable {
     /// This instance, by `calls`.
-    pub fn new(world: &World, fmu: FmuId, calls: Reconfiguration) -> Reconfigurable {
-        let steps = world.instances[fmu.0].steps;
-        let called_by = steps.map_or(fmu, |unit| world.plan.units[world.plan.task_of(unit).first().0].fmu);
+    pub fn new(run: &RunState, fmu: FmuId, calls: Reconfiguration) -> Reconfigurable {
+        let steps = run.instances[fmu.0].steps;
+        let called_by = steps.map_or(fmu, |unit| run.plan.units[run.plan.task_of(unit).first().0].fmu);
         Reconfigurable { fmu, called_by, steps, calls }
     }
 
@@ -49,22 +49,22 @@ impl Reconfigurable {
     }
 
     /// The command that is due at `now`, if there is one.
-    fn due(&self, world: &World, now: Instant) -> Option<(Ring<'static>, ReceivedCommand<'static>)> {
-        let ring = world.board.structure(self.fmu)?;
+    fn due(&self, run: &RunState, now: Instant) -> Option<(Ring<'static>, ReceivedCommand<'static>)> {
+        let ring = run.board.structure(self.fmu)?;
         let command = ReceivedCommand::new(ring.next()?);
         command.at().is_none_or(|at| at <= now).then_some((ring, command))
     }
 
-    /// Carries out what is due at `now`, in the name of `host` or of what follows it. `time` tells the time once the instance is at rest.
-    pub fn apply(&self, world: &World, host: &'static PartitionHost, now: Instant, time: impl Fn() -> Instant) {
-        while let Some((ring, command)) = self.due(world, now) {
+    /// Carries out the commands that are due at `now`, on behalf of `host`. `time` returns the time once the instance is at rest.
+    pub fn apply(&self, run: &RunState, host: &'static PartitionHost, now: Instant, time: impl Fn() -> Instant) {
+        while let Some((ring, command)) = self.due(run, now) {
             let host = host.of(self.fmu);
-            let applied = world.at_rest(self.called_by, || {
-                // It may have failed, or the run been stopped, while this waited.
-                if host.has_failed() || world.ending() == Ending::Discard {
+            let applied = run.at_rest(self.called_by, || {
+                // The instance may have failed, or the run been stopped, while this waited.
+                if host.has_failed() || run.ending() == Ending::Discard {
                     return false;
                 }
-                self.carry_out(world, host, ring, command, time());
+                self.carry_out(run, host, ring, command, time());
                 true
             });
             if !applied {
@@ -75,13 +75,13 @@ impl Reconfigurable {
 
     fn carry_out(
         &self,
-        world: &World,
+        run: &RunState,
         host: &'static PartitionHost,
         ring: Ring,
         command: ReceivedCommand,
         time: Instant,
     ) {
-        let plan = &world.plan.fmus[self.fmu.0];
+        let plan = &run.plan.fmus[self.fmu.0];
         let items: Vec<(&ControlVariable, Values)> = command
             .items()
             .filter_map(|item| {
@@ -96,31 +96,33 @@ impl Reconfigurable {
         });
         let result = self.calls.set(sets);
         host.returned_from_fmu();
-        let result = result.map_err(Halt::from).and_then(|outcome| Halt::unless_allowed(outcome, plan.on_warning));
+        let result = result
+            .map_err(ActivationError::from)
+            .and_then(|outcome| ActivationError::unless_allowed(outcome, plan.on_warning));
         let result = result.and_then(|()| {
-            self.resize(world, &items);
-            self.follow_equations(world, host, time)
+            self.resize(run, &items);
+            self.follow_equations(run, host, time)
         });
         set_thread_host(served_before);
         let verdict = match &result {
             Ok(()) => CommandOutcome::Applied,
-            Err(halt) => {
+            Err(error) => {
                 self.calls.fail();
-                halt.note(host);
-                failed(halt)
+                error.note(host);
+                failed(error)
             }
         };
         ring.finish(CommandReply { verdict, time });
     }
 
-    /// Makes room for as many states and event indicators as an FMU for Model Exchange has now, which are those of its description.
-    fn follow_equations(&self, world: &World, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
-        let Some(task) = self.steps.filter(|_| world.plan.fmus[self.fmu.0].model_exchange().is_some()) else {
+    /// Makes buffers for the present numbers of states and event indicators of an FMU for Model Exchange, by its description.
+    fn follow_equations(&self, run: &RunState, host: &PartitionHost, time: Instant) -> Result<(), ActivationError> {
+        let Some(task) = self.steps.filter(|_| run.plan.fmus[self.fmu.0].model_exchange().is_some()) else {
             return Ok(());
         };
         let said = self.calls.numbers();
         host.returned_from_fmu();
-        let described = world.described_now(self.fmu);
+        let described = run.described_now(self.fmu);
         let said = said?.unwrap_or(described);
         let pairs = [
             (Function::GetNumberOfContinuousStates, said.states, described.states),
@@ -130,13 +132,13 @@ impl Reconfigurable {
             let reading = Unusable::Number(said as u64, described as u64);
             return Err(host.fail_reading(function, task, time, reading));
         }
-        let first = world.plan.task_of(task).first();
-        world.instances[self.called_by.0].room.make(&world.plan, first, |fmu| world.described_now(fmu));
+        let first = run.plan.task_of(task).first();
+        run.instances[self.called_by.0].buffer_swap.make(&run.plan, first, |fmu| run.described_now(fmu));
         Ok(())
     }
 
-    fn resize(&self, world: &World, items: &[(&ControlVariable, Values)]) {
-        let instance = &world.instances[self.fmu.0];
+    fn resize(&self, run: &RunState, items: &[(&ControlVariable, Values)]) {
+        let instance = &run.instances[self.fmu.0];
         for (variable, values) in items {
             if let (ControlKind::Structural { size: Some(size) }, Values::UInt64(values)) = (variable.kind, values) {
                 instance.sizes[size].store(values.first().copied().unwrap_or(0), SeqCst);
@@ -166,14 +168,14 @@ pub struct Reconfigurer(JoinHandle<()>);
 impl Reconfigurer {
     /// Starts the thread, if anything can be reconfigured.
     pub fn start(
-        world: &'static World,
+        run: &'static RunState,
         instances: Vec<Reconfigurable>,
         say: &dyn Fn(u8, &str),
     ) -> Option<Reconfigurer> {
         if instances.is_empty() {
             return None;
         }
-        match thread::spawn_deep("vecud.control", 64 << 10, move |_| serve(world, &instances)) {
+        match thread::spawn_deep("vecud.control", 64 << 10, move |_| serve(run, &instances)) {
             Ok(thread) => Some(Reconfigurer(thread)),
             Err(error) => {
                 say(1, &format!("no structural parameter can be set: {error}"));
@@ -193,22 +195,22 @@ impl Reconfigurer {
     }
 }
 
-fn serve(world: &'static World, instances: &[Reconfigurable]) {
-    let own: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
+fn serve(run: &'static RunState, instances: &[Reconfigurable]) {
+    let own: Vec<usize> = run.plan.units.iter().map(|unit| unit.cpu).collect();
     let _partitions_go_first = affinity::keep_off(&own);
     let hosts: Vec<&'static PartitionHost> = instances
         .iter()
         .map(|instance| {
-            let host = PartitionHost::new(world, instance.fmu, LockMember::outside(), Dispatch::Threads);
-            // As long as the process: FMU code may call back until its very end.
+            let host = PartitionHost::new(run, instance.fmu, LockMember::outside(), Dispatch::Threads);
+            // Leaked: FMU code may call back until the very end of the process.
             &*Box::leak(Box::new(host))
         })
         .collect();
-    let time = || world.simulation(Nanos(world.now()));
-    while world.ending() == Ending::No && !world.tasks.iter().all(|task| task.finished.load(SeqCst)) {
-        if world.start().0 != 0 && time() >= world.begin {
+    let time = || run.simulation(Nanos(run.now()));
+    while run.ending() == Ending::No && !run.tasks.iter().all(|task| task.finished.load(SeqCst)) {
+        if run.start().0 != 0 && time() >= run.begin {
             for (instance, host) in instances.iter().zip(&hosts) {
-                instance.apply(world, host, time(), time);
+                instance.apply(run, host, time(), time);
             }
         }
         std::thread::sleep(LOOK);

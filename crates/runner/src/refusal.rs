@@ -5,6 +5,6 @@
 pub enum Refusal {
     /// The rig or an FMU is invalid: exit code 2.
     Invalid(String),
-    /// A call failed; the board knows which: exit code 1.
+    /// A call failed, and the board has the details: exit code 1.
     Failed,
 }

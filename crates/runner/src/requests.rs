@@ -1,17 +1,16 @@
-//! Ticks that whoever controls the run asks for, of clocks that nothing else ticks (semantics S3, S9).
+//! Ticks that a controller of the run requests, of clocks that nothing else ticks (semantics S3, S9).
 //!
-//! They come one by one in a ring of the shared memory, and are taken out of it by a thread that is no partition's: in real time the
-//! main one, as often as it looks around, in virtual time the only one, between two activations. It is the only producer of these
-//! clocks' queues. Each is acknowledged with the activation time that it was given, or as refused, which is counted: none is lost.
-//! So it is while the run pauses: a tick is given a time after that at which the run is held, waits as what is released there, and has
-//! its place in the queue, or is refused. Nothing here waits or allocates.
+//! They come one by one in a ring of the shared memory. A thread without partitions takes them out: in real time the main one,
+//! whenever it looks around, in virtual time the only one, between two activations. It is the only producer of these clocks'
+//! queues. Each is acknowledged with its activation time, or as refused, and refusals are counted. That holds in a pause too: a
+//! tick gets a time after the one at which the run is held, and waits in the queue like a release of that time, or is refused.
+//! Nothing here waits or allocates.
 //!
-//! In real time a tick has the time at which it was found, later than the tick of its clock before. Whoever says up to when a run is
-//! complete does so on the same thread, and never beyond the simulation time of its look, nor beyond that at which the run is held: no
-//! tick comes too late.
-//! In virtual time it has that of the instant that comes next.
+//! In real time a tick has the time at which it was found, later than the tick of its clock before. The same thread reports up to
+//! when a run is complete, never beyond the simulation time of its look, nor beyond that at which the run is held: no tick comes
+//! too late. In virtual time a tick has the time of the next instant.
 
-use super::world::World;
+use super::run_state::RunState;
 use crate::exchange::TickStamp;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
@@ -20,7 +19,7 @@ use vecud_plan::{RequestedClock, UnitId};
 use vecud_record::board::TaskWord;
 use vecud_record::control::{CommandOutcome, CommandReply, Ring};
 
-/// The ring of requests, and what was made of them.
+/// The ring of requests, and the fate of each.
 pub struct Requests {
     ring: Ring<'static>,
     /// Per clock: the time of its last tick.
@@ -29,29 +28,29 @@ pub struct Requests {
 
 impl Requests {
     /// The requests for clocks of the plan; `None`: there is none that ticks on request.
-    pub fn of(world: &World) -> Option<Requests> {
-        let ring = world.board.requests()?;
-        Some(Requests { ring, last: world.plan.requests.iter().map(|_| Nanos(i64::MIN)).collect() })
+    pub fn of(run: &RunState) -> Option<Requests> {
+        let ring = run.board.requests()?;
+        Some(Requests { ring, last: run.plan.requests.iter().map(|_| Nanos(i64::MIN)).collect() })
     }
 
-    /// Hands on what there is, in real time. Holds of the run are the caller's, so none begins or ends meanwhile.
-    pub fn hand_on(&mut self, world: &World) {
-        let held_at = Nanos(world.held_at());
+    /// Hands waiting requests on, in real time. Holds of the run are the caller's, so none begins or ends meanwhile.
+    pub fn hand_on(&mut self, run: &RunState) {
+        let held_at = Nanos(run.held_at());
         let taken = if held_at.0 == i64::MAX { CommandOutcome::Applied } else { CommandOutcome::Held };
         while let Some(record) = self.ring.next() {
             let number = record.word(0) as usize;
-            let now = Nanos(world.now());
+            let now = Nanos(run.now());
             let found = match taken {
-                // What is released at that time itself takes place before.
+                // Releases at that time itself come before.
                 CommandOutcome::Held => held_at.plus(Nanos(1)),
-                _ => world.simulation(now).max(world.begin).nanos(),
+                _ => run.simulation(now).max(run.begin).nanos(),
             };
             let time = self.last.get(number).map_or(found, |last| found.max(last.plus(Nanos(1))));
             let stamp = TickStamp { time: Instant::from_nanos(time), dispatched: now, root: None };
-            let verdict = self.tick(world, number, stamp, taken, |task| {
-                let queued = world.tick(task, stamp);
+            let verdict = self.tick(run, number, stamp, taken, |unit| {
+                let queued = run.tick(unit, stamp);
                 if queued {
-                    world.tasks[task.0].wake.wake_marked();
+                    run.tasks[unit.0].wake.wake_marked();
                 }
                 queued
             });
@@ -59,52 +58,53 @@ impl Requests {
         }
     }
 
-    /// Hands on what there is, in virtual time, where `agenda` says what comes next. As long as nothing does, they wait. `taken`: what
-    /// is answered for a tick that is taken.
-    pub fn hand_to(&mut self, world: &World, agenda: &mut Agenda, taken: CommandOutcome) {
+    /// Hands waiting requests on, in virtual time, where `agenda` has the next instant; they wait until there is one. `taken`:
+    /// the reply to a tick that is taken.
+    pub fn hand_to(&mut self, run: &RunState, agenda: &mut Agenda, taken: CommandOutcome) {
         while let Some(record) = self.ring.next() {
             let Some(time) = agenda.peek() else { return };
-            let stamp = TickStamp { time, dispatched: world.wall(time), root: None };
-            let verdict = self.tick(world, record.word(0) as usize, stamp, taken, |task| {
-                let outcome = agenda.tick(world.task_of[task.0], time, None);
-                world.count(task, stamp, outcome);
-                // Of two ticks at one time the clock makes one.
+            let stamp = TickStamp { time, dispatched: run.wall(time), root: None };
+            let verdict = self.tick(run, record.word(0) as usize, stamp, taken, |task| {
+                let outcome = agenda.tick(run.task_of[task.0], time, None);
+                run.count(task, stamp, outcome);
+                // A clock ticks once for two requests at one time.
                 matches!(outcome, Tick::Queued | Tick::Coalesced)
             });
             self.ring.finish(CommandReply { verdict, time });
         }
     }
 
-    /// A tick of the clock with this number; `queue` hands it to a task, and says whether it was taken, which is answered by `taken`.
+    /// Ticks the clock of this number. `queue` hands the tick to a task, and returns whether the task took it, which is answered
+    /// by `taken`.
     fn tick(
         &mut self,
-        world: &World,
+        run: &RunState,
         number: usize,
         stamp: TickStamp,
         taken: CommandOutcome,
         queue: impl FnOnce(UnitId) -> bool,
     ) -> CommandOutcome {
         // FMU code can write anywhere, also here.
-        let Some(RequestedClock { task, clock, .. }) = world.plan.requests.get(number) else {
+        let Some(RequestedClock { task: unit, clock, .. }) = run.plan.requests.get(number) else {
             return CommandOutcome::Refused;
         };
-        if world.plan.stop.is_some_and(|stop| stamp.time >= stop) {
+        if run.plan.stop.is_some_and(|stop| stamp.time >= stop) {
             match clock {
-                None => world.board.task(*task).count_shared(TaskWord::Discarded, 1),
-                Some(_) => world.discard_ticks(*task, 1),
+                None => run.board.task(*unit).count_shared(TaskWord::Discarded, 1),
+                Some(_) => run.discard_ticks(*unit, 1),
             }
             return CommandOutcome::Refused;
         }
         let is_taken = match clock {
-            None => queue(*task),
+            None => queue(*unit),
             // The next communication point looks for it.
-            Some(clock) => world.tick_between_steps(*clock, stamp),
+            Some(clock) => run.tick_between_steps(*clock, stamp),
         };
         if is_taken {
             self.last[number] = stamp.time.nanos();
             return taken;
         }
-        match world.instances[world.plan.units[task.0].fmu.0].failed.load(SeqCst) {
+        match run.instances[run.plan.units[unit.0].fmu.0].failed.load(SeqCst) {
             true => CommandOutcome::Refused,
             false => CommandOutcome::Full,
         }

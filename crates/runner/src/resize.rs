@@ -1,9 +1,9 @@
-//! Arrays whose size changes while the run goes on: how many elements are read, and where each of them is recorded.
+//! Arrays whose size changes while the run goes on: the number of elements that are read, and the column of each.
 //!
 //! Buffers and columns are those of the planned size, which is the largest. A smaller array has its elements elsewhere in
-//! row-major order, but in the same columns: `a[2,1]` stays `a[2,1]`. Columns of elements that are not there stay empty.
+//! row-major order, but in the same columns: `a[2,1]` stays `a[2,1]`. Columns without an element stay empty.
 
-use super::world::World;
+use super::run_state::RunState;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_plan::{FmuId, Length, Plan, UnitPlan, control};
 
@@ -17,7 +17,7 @@ pub struct Resizable {
 }
 
 struct Array {
-    /// The batch that reads the array, by its place among those that are read.
+    /// The batch that reads the array, by its place among the output batches.
     batch: usize,
     lengths: Vec<Length>,
     /// The present place of each element of the planned size; `None`: the array has no such element now.
@@ -46,22 +46,22 @@ impl Resizable {
         (!arrays.is_empty()).then_some(Resizable { seen: 0, arrays, presence })
     }
 
-    /// Looks whether sizes have changed; `resize` gives a batch another number of elements. Called inside the gate, where
-    /// sizes do not change. Allocates nothing.
+    /// Follows changes of sizes; `resize` gives a batch another number of elements. Called inside the gate, where sizes do not
+    /// change. Allocates nothing.
     #[inline]
-    pub fn follow(&mut self, world: &World, fmu: FmuId, resize: impl FnMut(usize, usize)) {
-        let resized = world.instances[fmu.0].resized.load(Relaxed);
+    pub fn follow(&mut self, run: &RunState, fmu: FmuId, resize: impl FnMut(usize, usize)) {
+        let resized = run.instances[fmu.0].resized.load(Relaxed);
         if resized != self.seen {
             self.seen = resized;
-            self.change(world, fmu, resize);
+            self.change(run, fmu, resize);
         }
     }
 
     #[cold]
-    fn change(&mut self, world: &World, fmu: FmuId, mut resize: impl FnMut(usize, usize)) {
-        let sizes = &world.plan.fmus[fmu.0].sizes;
+    fn change(&mut self, run: &RunState, fmu: FmuId, mut resize: impl FnMut(usize, usize)) {
+        let sizes = &run.plan.fmus[fmu.0].sizes;
         for array in &mut self.arrays {
-            let now = |size: usize| world.instances[fmu.0].sizes[size].load(Relaxed);
+            let now = |size: usize| run.instances[fmu.0].sizes[size].load(Relaxed);
             resize(array.batch, control::elements(&array.lengths, now));
             for (element, place) in array.places.iter_mut().enumerate() {
                 *place =

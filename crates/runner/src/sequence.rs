@@ -1,9 +1,9 @@
-//! One run after the other, with the libraries loaded and the instances kept: `fmi3Terminate`, then `fmi3Reset` (FMI 3.0,
-//! 2.3.1; requirements, row 37).
+//! One run after the other, with the libraries loaded and the instances kept: `fmi3Terminate`, then `fmi3Reset` (FMI 3.0, 2.3.1;
+//! requirements, row 37).
 //!
-//! Every run has a [`World`] of its own. Between two runs no partition thread exists, and the shared memory is the
-//! supervisor's: the runner enters [`Phase::Between`] and touches nothing until the supervisor has taken what the run has
-//! left, cleared it, and put another phase in that place (`Initialising`: go on; `Stopping`: that was all).
+//! Every run has a [`RunState`] of its own. Between two runs no partition thread exists, and the shared memory is the
+//! supervisor's: the runner enters [`Phase::Between`] and touches nothing until the supervisor has taken the results of the run,
+//! cleared the memory, and set another phase (`Initialising`: go on; `Stopping`: that was all).
 
 use super::activation::Activation;
 use super::calls::SharedOutputs;
@@ -12,9 +12,9 @@ use super::job::Job;
 use super::privileges::{self, Granted};
 use super::reconfigure::Reconfigurable;
 use super::refusal::Refusal;
+use super::run_state::{Ending, RunState};
 use super::thread_host::{Dispatch, PartitionHost};
 use super::unit::{Ready, Unit};
-use super::world::{Ending, World};
 use super::{shutdown, state, stimuli, surroundings, threads, virtual_time};
 use std::cell::RefCell;
 use std::fs::File;
@@ -34,13 +34,13 @@ use vecud_plan::{FmuId, OnError, UnitId};
 use vecud_record::board::{Board, Global, Phase, Scheduling};
 use vecud_record::log::LONGEST;
 
-/// What the runs of a job have in common.
+/// The data that all runs of a job share.
 pub struct Sequence<'a> {
-    /// What is asked for.
+    /// The supervisor's order.
     pub job: Job,
     /// The memory shared with the supervisor.
     pub board: Board<'static>,
-    /// What the kernel lets us do.
+    /// The kernel's permissions.
     pub granted: Granted,
     /// Converts time stamp differences of the lock.
     pub scale: TickScale,
@@ -58,7 +58,7 @@ pub struct Sequence<'a> {
 
 /// A run that came to its end. Its instances are whole again.
 struct Run {
-    world: &'static World,
+    state: &'static RunState,
     hosts: Vec<&'static PartitionHost>,
     instances: Vec<Option<Instance<Running>>>,
     /// All threads could be started.
@@ -67,18 +67,18 @@ struct Run {
 
 impl Run {
     fn code(&self) -> i32 {
-        code(self.world, self.ran)
+        code(self.state, self.ran)
     }
 }
 
 /// 1 when an instance has failed so far, or threads could not be started.
-fn code(world: &World, ran: bool) -> i32 {
-    let failed = world.instances.iter().any(|instance| instance.failed.load(SeqCst));
+fn code(state: &RunState, ran: bool) -> i32 {
+    let failed = state.instances.iter().any(|instance| instance.failed.load(SeqCst));
     i32::from(failed || !ran)
 }
 
 impl Sequence<'_> {
-    /// Runs the job: 0 when its last run came to its end in the regular way, 1 when that failed, 2 when there was none.
+    /// Runs the job. Returns 0 when its last run came to its regular end, 1 when that failed, 2 when there was none.
     pub fn run(mut self) -> i32 {
         self.board.set_phase(Phase::Loading);
         let mut libraries: Vec<Arc<Library>> = Vec::new();
@@ -86,19 +86,19 @@ impl Sequence<'_> {
         let mut foreign_calls = 0;
         for number in 1.. {
             self.job.vary(number);
-            let world = match World::new(&self.job, self.board, self.granted, self.scale) {
-                Ok(world) => &*Box::leak(Box::new(world)),
+            let state = match RunState::new(&self.job, self.board, self.granted, self.scale) {
+                Ok(state) => &*Box::leak(Box::new(state)),
                 Err(message) => return self.refuse(Refusal::Invalid(message)),
             };
             if number == 1 {
-                privileges::lock_memory(&world.plan, world.board, self.say);
-                libraries = match initialise::load(world, &self.more_functions()) {
+                privileges::lock_memory(&state.plan, state.board, self.say);
+                libraries = match initialise::load(state, &self.more_functions()) {
                     Ok(libraries) => libraries,
                     Err(refusal) => return self.refuse(refusal),
                 };
                 self.board.set_phase(Phase::Initialising);
             }
-            let run = match self.once(world, &libraries, std::mem::take(&mut kept)) {
+            let run = match self.once(state, &libraries, std::mem::take(&mut kept)) {
                 Ok(run) => run,
                 Err(code) => return code,
             };
@@ -113,7 +113,7 @@ impl Sequence<'_> {
         unreachable!("there is a last run")
     }
 
-    /// What is called beyond a plain run of the plan: not every FMU of the draft has it.
+    /// The functions that are called beyond a plain run of the plan: not every FMU of the draft has them.
     fn more_functions(&self) -> Vec<Function> {
         let mut more = Vec::new();
         let fmus = &self.job.plan.fmus;
@@ -140,8 +140,8 @@ impl Sequence<'_> {
         more
     }
 
-    /// Says that there is no run, and why. The phase is what bounds the end of the FMUs, whose code may hang there, so this comes
-    /// before they are ended. Returns the exit code.
+    /// Reports that there is no run, and why. The phase bounds the time in which the FMUs end, whose code may hang there, so this
+    /// comes before they are ended. Returns the exit code.
     fn refuse(&self, refusal: Refusal) -> i32 {
         match refusal {
             Refusal::Invalid(message) => {
@@ -159,67 +159,67 @@ impl Sequence<'_> {
     /// One run, from instances that were kept or from new ones. `Err`: there is none; the exit code.
     fn once(
         &mut self,
-        world: &'static World,
+        state: &'static RunState,
         libraries: &[Arc<Library>],
         kept: Vec<Instance<Terminated>>,
     ) -> Result<Run, i32> {
-        let virtual_time = world.scheduling == Scheduling::Virtual;
-        let hosts: Vec<&'static PartitionHost> = (0..world.plan.fmus.len())
+        let virtual_time = state.scheduling == Scheduling::Virtual;
+        let hosts: Vec<&'static PartitionHost> = (0..state.plan.fmus.len())
             .map(|fmu| {
                 let dispatch = match virtual_time {
                     true => Dispatch::Events(RefCell::new(Vec::with_capacity(64))),
                     false => Dispatch::Threads,
                 };
-                let host = PartitionHost::new(world, FmuId(fmu), LockMember::outside(), dispatch);
-                // As long as the process: FMU code may call back until its very end.
+                let host = PartitionHost::new(state, FmuId(fmu), LockMember::outside(), dispatch);
+                // Leaked: FMU code may call back until the very end of the process.
                 &*Box::leak(Box::new(host))
             })
             .collect();
-        let host = |unit: &UnitId| hosts[world.plan.units[unit.0].fmu.0];
-        for task in &world.plan.tasks {
+        let host = |unit: &UnitId| hosts[state.plan.units[unit.0].fmu.0];
+        for task in &state.plan.tasks {
             let mut others = task.others().to_vec();
             others.sort_unstable();
             host(&task.first()).join(others.iter().map(host).collect());
         }
         let resumed = self.resumed.as_ref();
         let mut underway = Underway::new(kept);
-        let learned = match underway.initialise(world, libraries, &hosts, resumed) {
+        let learned = match underway.initialise(state, libraries, &hosts, resumed) {
             Ok(learned) => learned,
             Err(refusal) => {
                 let code = self.refuse(refusal);
-                underway.give_up(world, &hosts);
+                underway.give_up(state, &hosts);
                 return Err(code);
             }
         };
         if let Some(snapshot) = resumed {
-            state::restore_values(world, snapshot);
+            state::restore_values(state, snapshot);
         }
-        let timelines = match state::timelines(world, &learned, resumed) {
+        let timelines = match state::timelines(state, &learned, resumed) {
             Ok(timelines) => timelines,
             Err(message) => {
                 let code = self.refuse(Refusal::Invalid(message));
-                underway.give_up(world, &hosts);
+                underway.give_up(state, &hosts);
                 return Err(code);
             }
         };
-        world.tell_grids(&timelines);
+        state.tell_grids(&timelines);
         let mut controls = Vec::new();
         let mut reconfigurable = Vec::new();
         let mut units: Vec<(UnitId, Unit)> = Vec::new();
         for (fmu, Ready { control, units: own }) in underway.ready.into_iter().enumerate() {
-            if world.board.structure(FmuId(fmu)).is_some() {
-                reconfigurable.push(Reconfigurable::new(world, FmuId(fmu), control.reconfiguration()));
+            if state.board.structure(FmuId(fmu)).is_some() {
+                reconfigurable.push(Reconfigurable::new(state, FmuId(fmu), control.reconfiguration()));
             }
             controls.push(control);
             units.extend(own);
         }
         units.sort_by_key(|(task, _)| *task);
-        let shared = SharedOutputs::of(&world.plan);
-        let of_unit = |(task, unit)| Activation::new(world, task, unit, &shared);
-        let activations = Activation::of_tasks(world, units.into_iter().map(of_unit).collect());
+        let shared = SharedOutputs::of(&state.plan);
+        let of_unit = |(task, unit)| Activation::new(state, task, unit, &shared);
+        let activations = Activation::of_tasks(state, units.into_iter().map(of_unit).collect());
         set_thread_host(None);
         let (activations, timelines, ran) = match virtual_time {
-            true if self.job.side_by_side => match run_side_by_side(world, activations, timelines) {
+            true if self.job.side_by_side => match run_side_by_side(state, activations, timelines) {
                 Ok((activations, timelines)) => (activations, timelines, true),
                 Err(problem) => {
                     (self.say)(3, &problem);
@@ -227,28 +227,28 @@ impl Sequence<'_> {
                 }
             },
             true => {
-                let (activations, timelines) = run_virtual(world, activations, &hosts, timelines, &reconfigurable);
+                let (activations, timelines) = run_virtual(state, activations, &hosts, timelines, &reconfigurable);
                 (activations, timelines, true)
             }
-            false => match threads::run(world, activations, timelines, reconfigurable, self.say) {
+            false => match threads::run(state, activations, timelines, reconfigurable, self.say) {
                 Ok((activations, timelines)) => (activations, timelines, true),
                 Err(activations) => (activations, Vec::new(), false),
             },
         };
-        surroundings::look_at_the_end(world);
-        world.leave_ticks();
+        surroundings::look_at_the_end(state);
+        state.leave_ticks();
         self.board.set_phase(Phase::Stopping);
         self.board.global(Global::Complete).store(i64::MAX as u64, SeqCst);
-        activations.iter().for_each(|activation| activation.settle(world));
-        let mut instances = shutdown::join(world, controls, activations);
-        if code(world, ran) == 0 {
-            state::try_out(world, &mut instances, &hosts);
+        activations.iter().for_each(|activation| activation.settle(state));
+        let mut instances = shutdown::join(state, controls, activations);
+        if code(state, ran) == 0 {
+            state::try_out(state, &mut instances, &hosts);
         }
-        let run = Run { world, hosts, instances, ran };
-        if world.saves {
+        let run = Run { state, hosts, instances, ran };
+        if state.saves {
             self.save(&run, timelines);
         } else if run.code() == 0 {
-            state::hand_back(run.world, &run.instances, &run.hosts, &mut self.state_file, self.say);
+            state::hand_back(run.state, &run.instances, &run.hosts, &mut self.state_file, self.say);
         }
         Ok(run)
     }
@@ -256,40 +256,40 @@ impl Sequence<'_> {
     /// Writes the state down, unless something has failed: that leaves nothing to go on with.
     fn save(&mut self, run: &Run, mut timelines: Vec<Timeline>) {
         let instances: Option<Vec<_>> = run.instances.iter().map(Option::as_ref).collect();
-        match instances.filter(|_| run.code() == 0 && !stimuli::has_broken(run.world)) {
+        match instances.filter(|_| run.code() == 0 && !stimuli::has_broken(run.state)) {
             Some(instances) => {
-                let early = run.world.ending() == Ending::Discard;
+                let early = run.state.ending() == Ending::Discard;
                 let (file, say) = (&mut self.state_file, self.say);
-                state::save(run.world, &instances, &run.hosts, &timelines, early, file, say);
+                state::save(run.state, &instances, &run.hosts, &timelines, early, file, say);
             }
-            None => state::discard(run.world, &mut timelines),
+            None => state::discard(run.state, &mut timelines),
         }
     }
 
     /// Ends the instances, or prepares them for the next run. `Err`: that was the last one; its code.
     fn go_on(&self, number: u32, run: Run) -> Result<Vec<Instance<Terminated>>, i32> {
-        let Run { world, ref hosts, .. } = run;
+        let Run { state, ref hosts, .. } = run;
         let over = |code: i32| {
             let stopped = self.board.global(Global::StopRequest).load(SeqCst) != 0;
-            number >= self.job.runs || stopped || (code != 0 && world.plan.on_error == OnError::Stop)
+            number >= self.job.runs || stopped || (code != 0 && state.plan.on_error == OnError::Stop)
         };
         let is_fatal = |health: Health| health == Health::Fatal;
         let usable = |instance: &Option<Instance<_>>| instance.as_ref().is_some_and(|i| !is_fatal(i.health()));
         if over(run.code()) || !run.ran || !run.instances.iter().all(usable) {
             let (ran, instances) = (run.ran, run.instances);
-            shutdown::end_instances(world, instances, hosts);
-            return Err(code(world, ran));
+            shutdown::end_instances(state, instances, hosts);
+            return Err(code(state, ran));
         }
         if !self.job.variants.is_empty() {
-            shutdown::end_instances(world, run.instances, hosts);
-            let goes_on = !over(code(world, true)) && self.next_run(number + 1);
-            return if goes_on { Ok(Vec::new()) } else { Err(code(world, true)) };
+            shutdown::end_instances(state, run.instances, hosts);
+            let goes_on = !over(code(state, true)) && self.next_run(number + 1);
+            return if goes_on { Ok(Vec::new()) } else { Err(code(state, true)) };
         }
-        let instances = shutdown::terminate(world, run.instances.into_iter().flatten().collect(), hosts);
+        let instances = shutdown::terminate(state, run.instances.into_iter().flatten().collect(), hosts);
         let fatal = instances.iter().any(|instance| is_fatal(instance.health()));
-        if over(code(world, true)) || fatal || !self.next_run(number + 1) {
+        if over(code(state, true)) || fatal || !self.next_run(number + 1) {
             shutdown::free(instances, hosts);
-            return Err(code(world, true));
+            return Err(code(state, true));
         }
         Ok(instances)
     }
@@ -315,28 +315,28 @@ impl Sequence<'_> {
 }
 
 fn run_side_by_side(
-    world: &'static World,
+    state: &'static RunState,
     activations: Vec<Activation>,
     timelines: Vec<Timeline>,
 ) -> Result<(Vec<Activation>, Vec<Timeline>), String> {
-    world.set_start(Nanos(monotonic_now()));
-    world.board.set_phase(Phase::Running);
-    let left = virtual_time::side_by_side::run(world, activations, timelines);
-    world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
+    state.set_start(Nanos(monotonic_now()));
+    state.board.set_phase(Phase::Running);
+    let left = virtual_time::side_by_side::run(state, activations, timelines);
+    state.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
     left
 }
 
 fn run_virtual(
-    world: &'static World,
+    state: &'static RunState,
     mut activations: Vec<Activation>,
     hosts: &[&'static PartitionHost],
     timelines: Vec<Timeline>,
     reconfigurable: &[Reconfigurable],
 ) -> (Vec<Activation>, Vec<Timeline>) {
-    world.set_start(Nanos(monotonic_now()));
-    world.board.set_phase(Phase::Running);
-    let timelines = virtual_time::run(world, &mut activations, hosts, timelines, reconfigurable);
-    world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
+    state.set_start(Nanos(monotonic_now()));
+    state.board.set_phase(Phase::Running);
+    let timelines = virtual_time::run(state, &mut activations, hosts, timelines, reconfigurable);
+    state.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
     (activations, timelines)
 }
 

@@ -20,7 +20,7 @@ pub struct Serial<'a> {
     not_send: PhantomData<*const ()>,
 }
 
-/// A turn that a thread has: no other one of those that take turns calls an FMU until it is dropped.
+/// A turn that a thread holds: no other thread that takes turns calls an FMU until it is dropped.
 #[must_use]
 pub struct HeldTurn<'a>(Serial<'a>);
 
@@ -30,7 +30,7 @@ impl<'a> Serial<'a> {
         Serial { word, tid: current_tid(), not_send: PhantomData }
     }
 
-    /// Waits for the turn. `has_waited` is called if that was somebody else's.
+    /// Waits for the turn. `has_waited` is called if another thread held it.
     #[inline(never)] // few take turns
     pub fn take(self, has_waited: impl FnOnce()) -> HeldTurn<'a> {
         if self.word.lock(self.tid) {

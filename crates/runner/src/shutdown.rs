@@ -1,11 +1,10 @@
-//! The end of the instances (semantics S13, S14): Terminate where it is allowed, Free where it is allowed, or what a further
-//! run needs.
+//! The end of the instances (semantics S13, S14): Terminate and Free where they are allowed, or the preparation of a further run.
 
 use super::activation::Activation;
+use super::run_state::RunState;
 use super::surroundings;
 use super::thread_host::PartitionHost;
 use super::unit::{self, Ready, Unit};
-use super::world::World;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_fmi::{Failure, Health, Instance, InstanceControl, Outcome, Running, Terminated, set_thread_host};
 use vecud_record::board::FmuWord;
@@ -14,19 +13,19 @@ use vecud_record::findings::When;
 /// Puts the instances together again, in rig order. All partition threads have returned; an instance that lacks one,
 /// since its thread could not be started, is abandoned and missing from the list.
 pub fn join(
-    world: &World,
+    run: &RunState,
     controls: Vec<InstanceControl>,
     activations: Vec<Activation>,
 ) -> Vec<Option<Instance<Running>>> {
     let mut units: Vec<Vec<Unit>> = controls.iter().map(|_| Vec::new()).collect();
     // Not by their place in the list: a thread that could not be started is missing from it.
-    for (task, unit) in activations.into_iter().flat_map(Activation::into_units) {
-        units[world.plan.units[task.0].fmu.0].push(unit);
+    for (id, unit) in activations.into_iter().flat_map(Activation::into_units) {
+        units[run.plan.units[id.0].fmu.0].push(unit);
     }
     let joined = controls.into_iter().zip(units).enumerate().map(|(index, (control, own))| {
         let whole = unit::join(control, own);
         if whole.is_none() {
-            world.board.fmu(vecud_plan::FmuId(index)).word(FmuWord::End).store(3, SeqCst);
+            run.board.fmu(vecud_plan::FmuId(index)).word(FmuWord::End).store(3, SeqCst);
         }
         whole
     });
@@ -34,19 +33,19 @@ pub fn join(
 }
 
 /// Ends all instances, in the reverse order of their making.
-pub fn end_instances(world: &World, instances: Vec<Option<Instance<Running>>>, hosts: &[&'static PartitionHost]) {
+pub fn end_instances(run: &RunState, instances: Vec<Option<Instance<Running>>>, hosts: &[&'static PartitionHost]) {
     for (index, instance) in instances.into_iter().enumerate().rev() {
         let Some(instance) = instance else { continue };
         set_thread_host(Some(hosts[index]));
         let health = instance.health();
-        note_end(world, hosts[index], health, instance.end());
+        note_end(run, hosts[index], health, instance.end());
     }
     set_thread_host(None);
 }
 
 /// Ends the run of all instances, in the reverse order of their making, and keeps them.
 pub fn terminate(
-    world: &World,
+    run: &RunState,
     instances: Vec<Instance<Running>>,
     hosts: &[&'static PartitionHost],
 ) -> Vec<Instance<Terminated>> {
@@ -55,7 +54,7 @@ pub fn terminate(
         set_thread_host(Some(hosts[index]));
         let health = instance.health();
         let (instance, result) = instance.terminate();
-        note_end(world, hosts[index], health, result);
+        note_end(run, hosts[index], health, result);
         kept.push(instance);
     }
     set_thread_host(None);
@@ -63,7 +62,7 @@ pub fn terminate(
     kept
 }
 
-/// Frees instances whose run is over, in the reverse order of their making.
+/// Frees instances whose run is over, in the reverse order of their instantiation.
 pub fn free(instances: Vec<Instance<Terminated>>, hosts: &[&'static PartitionHost]) {
     for (instance, host) in instances.into_iter().zip(hosts).rev() {
         set_thread_host(Some(*host));
@@ -72,9 +71,9 @@ pub fn free(instances: Vec<Instance<Terminated>>, hosts: &[&'static PartitionHos
     set_thread_host(None);
 }
 
-/// Ends instances that do not come to their start, in the reverse order of their making, each under its own host: those
-/// that are ready, which are the first ones, like others after a run. `drop` drops what else there is of an instance.
-pub fn give_up(world: &World, mut ready: Vec<Ready>, hosts: &[&'static PartitionHost], mut drop: impl FnMut(usize)) {
+/// Ends instances that do not come to their start, in the reverse order of their instantiation, each under its own host. The
+/// first ones are ready, and end like others after a run; `drop` drops an instance that is not.
+pub fn give_up(run: &RunState, mut ready: Vec<Ready>, hosts: &[&'static PartitionHost], mut drop: impl FnMut(usize)) {
     for (index, host) in hosts.iter().enumerate().rev() {
         set_thread_host(Some(*host));
         drop(index);
@@ -82,7 +81,7 @@ pub fn give_up(world: &World, mut ready: Vec<Ready>, hosts: &[&'static Partition
             // None of them is missing.
             if let Some(instance) = unit::join(control, units.into_iter().map(|(_, unit)| unit).collect()) {
                 let health = instance.health();
-                note_end(world, host, health, instance.end());
+                note_end(run, host, health, instance.end());
             }
         }
         host.returned_from_fmu();
@@ -90,16 +89,16 @@ pub fn give_up(world: &World, mut ready: Vec<Ready>, hosts: &[&'static Partition
     set_thread_host(None);
 }
 
-fn note_end(world: &World, host: &PartitionHost, before: Health, result: Result<Outcome, Failure>) {
+fn note_end(run: &RunState, host: &PartitionHost, before: Health, result: Result<Outcome, Failure>) {
     if let Err(failure) = &result {
         host.fail(failure);
     }
     host.returned_from_fmu();
-    surroundings::look(world, host.fmu(), When::Ending);
+    surroundings::look(run, host.fmu(), When::Ending);
     let end = match (before, &result) {
         (Health::Fatal, _) => 3,
         (Health::Healthy, Ok(_)) => 1,
         _ => 2,
     };
-    world.board.fmu(host.fmu()).word(FmuWord::End).store(end, SeqCst);
+    run.board.fmu(host.fmu()).word(FmuWord::End).store(end, SeqCst);
 }

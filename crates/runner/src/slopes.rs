@@ -15,15 +15,15 @@ pub struct CarriedDerivatives {
     derivatives: TimeDerivatives,
     /// Per element of the batch.
     places: Vec<Option<Orders>>,
-    /// Of the FMU's unit of time.
+    /// Seconds of the FMU's unit of time.
     seconds: f64,
     is_known: bool,
 }
 
-/// Where the derivatives of an element are among those of its batch.
+/// The places of an element's derivatives among those of its batch.
 #[derive(Clone, Copy)]
 struct Orders {
-    /// That of the first order.
+    /// The place of the first order.
     first: usize,
     /// From one order to the next: elements of the variable.
     stride: usize,
@@ -128,7 +128,7 @@ impl Moved {
         Moved { batch, items, derivatives: slopes.derivatives.clone() }
     }
 
-    /// The values of the whole batch and their slopes, but so much later, in the FMU's unit of time.
+    /// The values of the whole batch and their derivatives, moved on by `later`, in the FMU's unit of time.
     pub fn bring(&mut self, values: &Batch, slopes: &CarriedDerivatives, later: f64) -> (&Batch, &TimeDerivatives) {
         let Moved { batch, items, derivatives } = self;
         let is_set = |own: &(usize, &usize)| values.is_enabled(*own.1);
@@ -146,8 +146,8 @@ impl Moved {
     }
 }
 
-/// A value after this time of which these derivatives were known then, and the derivatives at its end: Taylor's formula. What is from now
-/// is as it is, whatever its derivatives.
+/// A value `after` this long and its derivatives then, by Taylor's formula, from the value and derivatives at the begin. At 0 the
+/// value is returned unchanged, even where derivatives are not finite.
 pub fn taylor(value: f64, [once, twice]: [f64; HIGHEST], after: f64) -> (f64, [f64; HIGHEST]) {
     match after == 0.0 {
         true => (value, [once, twice]),
@@ -155,7 +155,7 @@ pub fn taylor(value: f64, [once, twice]: [f64; HIGHEST], after: f64) -> (f64, [f
     }
 }
 
-/// What is known of the elements that a connection carries with their derivatives.
+/// The last values and derivatives of the elements of a connection that carries derivatives.
 pub struct Extrapolated {
     orders: usize,
     /// From when on; `None`: nothing is known yet.
@@ -165,7 +165,7 @@ pub struct Extrapolated {
 }
 
 impl Extrapolated {
-    /// Nothing is known of so many elements, which have so many derivatives each.
+    /// No values yet, of `elements` elements with `orders` derivatives each.
     pub fn new(elements: usize, orders: usize) -> Extrapolated {
         Extrapolated { orders, since: None, elements: vec![(0.0, [0.0; HIGHEST]); elements] }
     }
@@ -179,7 +179,7 @@ impl Extrapolated {
         }
     }
 
-    /// What was taken is from then on.
+    /// Sets the time of the values that were taken.
     pub fn is_since(&mut self, time: Option<Instant>) {
         self.since = time;
     }

@@ -1,4 +1,4 @@
-//! Stimuli where partitions run: what activations get of them, the ticks that they have, and how far they are read.
+//! Stimuli where partitions run: the values that activations get of them, their ticks, and how far they are read.
 //!
 //! In virtual time the run waits for the file; in real time an activation that comes before its row is there takes the
 //! newest one and is counted. When a file cannot be read any more, the run ends at the first activation that would have
@@ -22,7 +22,7 @@ use vecud_fmi::Batch;
 use vecud_plan::{FedElement, Release, StimulusPlan, UnitId};
 use vecud_record::stimulus::{Follower, RowLookup};
 
-/// What the inputs of one task get of one stimulus.
+/// The inputs of one task that one stimulus feeds.
 pub struct Stimulated {
     stimulus: usize,
     follower: Follower<'static>,
@@ -43,12 +43,12 @@ struct Item {
     elements: Vec<(usize, usize, VariableType)>,
     /// The elements are on lines from one activation to the next.
     on_lines: bool,
-    /// The input is among those that are set.
+    /// The input is enabled in its batch.
     enabled: bool,
 }
 
 impl Stimulated {
-    /// All stimuli of a task whose batches are these.
+    /// All stimuli of a task with these batches.
     pub fn of(world: &World, task: UnitId, batches: &[&Batch]) -> Vec<Stimulated> {
         let plan = &world.plan;
         (0..plan.stimuli.len()).filter_map(|stimulus| Stimulated::new(world, stimulus, task, batches)).collect()

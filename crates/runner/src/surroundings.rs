@@ -1,44 +1,44 @@
-//! What FMU code changes for all FMUs of the process: found, put back at once, and put on whose code ran.
+//! Changes that FMU code makes to state which all FMUs of the process share: found, undone at once, and attributed.
 //!
-//! While instances are made and ended, after each call; in virtual time, after each activation of an FMU whose libraries call functions that
-//! can change something; in real time from outside, on no thread of a partition, once a change has lasted for some 200 ms. Where several FMUs
-//! can have made it, the finding names all of them.
+//! While instances are made and ended, after each call; in virtual time, after each activation of an FMU whose libraries call
+//! functions that can change something; in real time from outside, on no thread of a partition, once a change has lasted for some
+//! 200 ms. Where several FMUs can have made it, the finding names all of them.
 
-use super::world::World;
+use super::run_state::RunState;
 use vecud_linux::surroundings::{self, Surrounding};
 use vecud_plan::{FmuId, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence, When};
 
 /// So far apart looks from outside are at least, ns.
 const LOOK: i64 = 20_000_000;
-/// They are up to so much further apart, in no beat with any clock, ns.
+/// Largest random extra distance of two looks, so that they are in no beat with any clock, ns.
 const UNEVEN: u64 = 7_000_000;
-/// A change that so many looks in a row have seen lasts: FMU code does not put it back itself.
+/// A change that this many looks in a row have seen lasts: FMU code does not undo it itself.
 const LASTS: u32 = 10;
 
 /// The calling thread has come back from code of this FMU.
-pub fn look(world: &World, fmu: FmuId, when: When) {
-    surroundings::restore(|what| note(world, fmu, what, when));
+pub fn look(run: &RunState, fmu: FmuId, when: When) {
+    surroundings::restore(|what| note(run, fmu, what, when));
 }
 
 /// The calling thread has come back from an activation of this unit's task.
 #[cold]
 #[inline(never)]
-pub fn look_after(world: &World, unit: UnitId) {
+pub fn look_after(run: &RunState, unit: UnitId) {
     surroundings::restore(|what| {
-        note_all(world, &suspects(world, unit).collect::<Vec<_>>(), what);
+        note_all(run, &suspects(run, unit).collect::<Vec<_>>(), what);
     });
 }
 
 /// Whether activations of this unit's task can change anything.
-pub fn is_suspect(world: &World, unit: UnitId) -> bool {
-    suspects(world, unit).next().is_some()
+pub fn is_suspect(run: &RunState, unit: UnitId) -> bool {
+    suspects(run, unit).next().is_some()
 }
 
 /// The FMUs of a unit's task that can change something.
-fn suspects(world: &World, unit: UnitId) -> impl Iterator<Item = FmuId> {
-    let own = world.plan.task_of(unit).units().iter().map(|unit| world.plan.units[unit.0].fmu);
-    own.filter(|fmu| world.plan.fmus[fmu.0].changes_process)
+fn suspects(run: &RunState, unit: UnitId) -> impl Iterator<Item = FmuId> {
+    let own = run.plan.task_of(unit).units().iter().map(|unit| run.plan.units[unit.0].fmu);
+    own.filter(|fmu| run.plan.fmus[fmu.0].changes_process)
 }
 
 /// Looks every now and then, from a thread that runs no FMU code. FMU code that changes something for a moment and puts it back itself, as it
@@ -57,7 +57,7 @@ impl OutsideLook {
     }
 
     /// Looks, if it is time; `now`: ns.
-    pub fn look(&mut self, world: &World, now: i64) {
+    pub fn look(&mut self, run: &RunState, now: i64) {
         if now < self.next {
             return;
         }
@@ -68,28 +68,28 @@ impl OutsideLook {
             if *seen == LASTS {
                 *seen = 0;
                 surroundings::put_back(what);
-                note_all(world, &all(world), what);
+                note_all(run, &all(run), what);
             }
         }
     }
 }
 
 /// The run is over: no FMU code runs on any other thread.
-pub fn look_at_the_end(world: &World) {
-    surroundings::restore(|what| note_all(world, &all(world), what));
+pub fn look_at_the_end(run: &RunState) {
+    surroundings::restore(|what| note_all(run, &all(run), what));
 }
 
-/// All that can change something; where nobody is known to be able to, all.
-fn all(world: &World) -> Vec<FmuId> {
-    let all: Vec<FmuId> = (0..world.plan.fmus.len()).map(FmuId).collect();
-    let can: Vec<FmuId> = all.iter().copied().filter(|fmu| world.plan.fmus[fmu.0].changes_process).collect();
+/// All FMUs that can change something; where none is suspected, all.
+fn all(run: &RunState) -> Vec<FmuId> {
+    let all: Vec<FmuId> = (0..run.plan.fmus.len()).map(FmuId).collect();
+    let can: Vec<FmuId> = all.iter().copied().filter(|fmu| run.plan.fmus[fmu.0].changes_process).collect();
     if can.is_empty() { all } else { can }
 }
 
 /// One of these has changed something.
-fn note_all(world: &World, fmus: &[FmuId], what: Surrounding) {
+fn note_all(run: &RunState, fmus: &[FmuId], what: Surrounding) {
     let when = if fmus.len() == 1 { When::Running } else { When::Unclear };
-    fmus.iter().for_each(|fmu| note(world, *fmu, what, when));
+    fmus.iter().for_each(|fmu| note(run, *fmu, what, when));
 }
 
 /// The finding that a change is.
@@ -103,6 +103,6 @@ pub fn finding(what: Surrounding) -> FindingKind {
     }
 }
 
-fn note(world: &World, fmu: FmuId, what: Surrounding, when: When) {
-    world.board.fmu(fmu).findings().note(finding(what), Occurrence { value: when as u64, ..Occurrence::default() });
+fn note(run: &RunState, fmu: FmuId, what: Surrounding, when: When) {
+    run.board.fmu(fmu).findings().note(finding(what), Occurrence { value: when as u64, ..Occurrence::default() });
 }

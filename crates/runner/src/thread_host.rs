@@ -1,7 +1,7 @@
-//! What FMU code on one of our threads asks for: the preemption lock, and the [`routing`] of its ticks (semantics S4, S7, S9).
+//! Serves FMU code on the runner's threads: the preemption lock, and the [`routing`] of its ticks (semantics S4, S7, S9).
 //!
-//! One [`PartitionHost`] per partition thread; in virtual time, and while FMUs are initialised and ended, one per instance
-//! on the only thread.
+//! One [`PartitionHost`] per partition thread; in virtual time, and while FMUs are initialised and ended, one per instance on the
+//! only thread.
 
 mod blocked;
 mod intermediate;
@@ -13,13 +13,13 @@ mod tunables;
 pub use tracing::virtual_flow;
 
 use self::blocked::Waits;
-use self::intermediate::Midst;
+use self::intermediate::IntermediateWork;
 use self::on_ticks::OnTicks;
 use self::routing::Clocks;
 use self::tracing::Section;
-use super::halt::Halt;
-use super::site::TaskTelemetry;
-use super::world::{Ending, World};
+use super::activation_error::ActivationError;
+use super::run_state::{Ending, RunState};
+use super::task_telemetry::TaskTelemetry;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::{Fraction, Instant};
@@ -57,7 +57,7 @@ pub enum Dispatch {
     Events(RefCell<Vec<Event>>),
 }
 
-/// What holds outside of activations.
+/// The time and state outside of activations.
 struct Outside {
     /// Where lock hold times go.
     hold: HistogramWriter<'static>,
@@ -67,11 +67,11 @@ struct Outside {
 
 /// Serves the FMU code that runs on one thread for one instance.
 pub struct PartitionHost {
-    world: &'static World,
+    run: &'static RunState,
     fmu: FmuId,
-    /// Where the activation under way leaves its marks; `None` outside of activations.
-    site: Cell<Option<&'static TaskTelemetry>>,
-    /// Where the time of the activation under way, or of the last one, stands; `None`: what happens is at `time`.
+    /// The telemetry of the activation under way; `None` outside of activations.
+    telemetry: Cell<Option<&'static TaskTelemetry>>,
+    /// The telemetry whose time is that of the activation under way, or of the last one; `None`: calls happen at `time`.
     timed_by: Cell<Option<&'static TaskTelemetry>>,
     time: Cell<Instant>,
     /// The instance has clocks that activations can tick or arm.
@@ -82,8 +82,8 @@ pub struct PartitionHost {
     lock: &'static PreemptionLock,
     /// How often FMU code holds the lock (our own callbacks take it too).
     held_by_fmu: Cell<u32>,
-    /// Where the function that is being called is shown: in the task's word, or outside of activations in that of the run,
-    /// together with whose it is.
+    /// Where the function under way is shown: in the task's word, or outside of activations in that of the run, together with the
+    /// instance.
     shown: CallIndicator,
     outside: Outside,
     dispatch: Dispatch,
@@ -96,30 +96,30 @@ pub struct PartitionHost {
     clocks: RefCell<Clocks>,
     on_ticks: RefCell<OnTicks>,
     has_midst: bool,
-    /// Not 0: the run ends; somebody asks for its end.
+    /// Not 0: the run ends, or its end is requested.
     wishes: Wishes,
-    midst: RefCell<Option<Midst>>,
+    midst: RefCell<Option<IntermediateWork>>,
     section: Cell<Section>,
     waits: Waits,
-    /// Serve the FMUs whose steps are made together with those of this one.
+    /// The hosts of the FMUs whose steps are made together with those of this one.
     others: RefCell<Vec<&'static PartitionHost>>,
 }
 
 impl PartitionHost {
     /// The host of `fmu` on the calling thread, which takes part in its preemption lock as `member`.
-    pub fn new(world: &'static World, fmu: FmuId, member: LockMember, dispatch: Dispatch) -> PartitionHost {
-        let clocks = Clocks::new(world, fmu);
-        let board = world.board;
-        let midst = Midst::new(world, fmu);
+    pub fn new(run: &'static RunState, fmu: FmuId, member: LockMember, dispatch: Dispatch) -> PartitionHost {
+        let clocks = Clocks::new(run, fmu);
+        let board = run.board;
+        let midst = IntermediateWork::new(run, fmu);
         let (hold, word, tag) = (board.fmu(fmu).hold(), board.global(Global::OutsideCall), OutsideCall::tag(fmu));
-        let shown = CallProbe { word, tag, calls: board.outside_calls(&world.plan, fmu) };
+        let shown = CallProbe { word, tag, calls: board.outside_calls(&run.plan, fmu) };
         PartitionHost {
-            world,
+            run,
             fmu,
             ticks: clocks.are_there(),
-            site: Cell::new(None),
+            telemetry: Cell::new(None),
             timed_by: Cell::new(None),
-            time: Cell::new(world.plan.start),
+            time: Cell::new(run.plan.start),
             due: Cell::new(None),
             member,
             held_by_fmu: Cell::new(0),
@@ -128,12 +128,12 @@ impl PartitionHost {
             dispatch,
             last_hold: Cell::new(RECORDED),
             longest_own: Cell::new(0),
-            lock: &world.instances[fmu.0].lock,
-            to_wake: world.plan.units.chunks(64).map(|_| Cell::new(0)).collect(),
+            lock: &run.instances[fmu.0].lock,
+            to_wake: run.plan.units.chunks(64).map(|_| Cell::new(0)).collect(),
             clocks: RefCell::new(clocks),
-            on_ticks: RefCell::new(OnTicks::new(world, fmu)),
+            on_ticks: RefCell::new(OnTicks::new(run, fmu)),
             has_midst: midst.is_some(),
-            wishes: [world.ending_word(), board.global(Global::StopRequest)],
+            wishes: [run.ending_word(), board.global(Global::StopRequest)],
             midst: RefCell::new(midst),
             section: Cell::default(),
             waits: Waits::default(),
@@ -141,12 +141,12 @@ impl PartitionHost {
         }
     }
 
-    /// The steps of these are made on this thread, together with those of its own instance.
+    /// Adds the hosts of FMUs whose steps are made on this thread, together with those of its own instance.
     pub fn join(&self, others: Vec<&'static PartitionHost>) {
         *self.others.borrow_mut() = others;
     }
 
-    /// What serves an instance whose steps are made on this thread.
+    /// The host of an instance whose steps are made on this thread.
     pub fn of(&'static self, fmu: FmuId) -> &'static PartitionHost {
         self.others.borrow().iter().copied().find(|other| other.fmu == fmu).unwrap_or(self)
     }
@@ -161,35 +161,35 @@ impl PartitionHost {
         &self.member
     }
 
-    /// An activation of the task that leaves its marks at `site` begins: what happens from now on is in its name.
+    /// Begins an activation of the task with this telemetry: from now on the host acts in its name.
     #[inline]
-    pub fn begin(&self, site: &'static TaskTelemetry, due: &Due) {
+    pub fn begin(&self, telemetry: &'static TaskTelemetry, due: &Due) {
         self.record_last_hold();
         if self.ticks {
-            self.may_tick(site.task, due);
+            self.may_tick(telemetry.unit, due);
         }
-        self.enter(site);
-        site.begin(&due.time);
+        self.enter(telemetry);
+        telemetry.begin(&due.time);
     }
 
-    /// What happens from now on is in the name of the task that leaves its marks at `site`, if it is in one of its activations.
+    /// From now on the host acts in the name of the task with this telemetry, if an activation of it is under way.
     #[inline]
-    pub fn enter(&self, site: &'static TaskTelemetry) {
-        self.site.set(Some(site));
-        self.timed_by.set(Some(site));
-        self.shown.set(site.shown);
+    pub fn enter(&self, telemetry: &'static TaskTelemetry) {
+        self.telemetry.set(Some(telemetry));
+        self.timed_by.set(Some(telemetry));
+        self.shown.set(telemetry.shown);
     }
 
     /// In the activation that begins, clocks can be ticked or armed.
     #[inline(never)] // most FMUs have none
-    fn may_tick(&self, task: UnitId, due: &Due) {
+    fn may_tick(&self, unit: UnitId, due: &Due) {
         self.due.set(Some(*due));
-        self.world.tasks[task.0].root.store(due.root.unwrap_or(task).0 as u64 + 1, Relaxed);
-        self.world.tasks[task.0].forget_ticked();
+        self.run.tasks[unit.0].root.store(due.root.unwrap_or(unit).0 as u64 + 1, Relaxed);
+        self.run.tasks[unit.0].forget_ticked();
         self.on_ticks.borrow_mut().forget();
     }
 
-    /// What happens from now on, outside of any activation, happens at this time.
+    /// From now on events outside of any activation have this time.
     pub fn at(&self, time: Instant) {
         self.timed_by.set(None);
         self.time.set(time);
@@ -198,35 +198,35 @@ impl PartitionHost {
     /// The activation is over, and [no lock](PartitionHost::returned_from_fmu) of it is left.
     #[inline]
     pub fn end(&self) {
-        if let Some(site) = self.site.take() {
-            site.end();
+        if let Some(telemetry) = self.telemetry.take() {
+            telemetry.end();
             self.shown.set(self.outside.shown);
         }
     }
 
     /// The task whose activation is under way; `None` outside of activations.
-    fn task(&self) -> Option<UnitId> {
-        self.site.get().map(|site| site.task)
+    fn unit(&self) -> Option<UnitId> {
+        self.telemetry.get().map(|telemetry| telemetry.unit)
     }
 
-    /// The time of this activation, or of the last one, or what was [said](PartitionHost::at) since.
+    /// The time of this activation, or of the last one, or the one [set](PartitionHost::at) since.
     fn time(&self) -> Instant {
-        self.timed_by.get().map_or_else(|| self.time.get(), |site| site.cells.time())
+        self.timed_by.get().map_or_else(|| self.time.get(), |telemetry| telemetry.cells.time())
     }
 
     /// Where this activation notes things; `None`: nowhere.
     #[inline]
     fn trace(&self) -> Option<&'static NoteRing<'static>> {
-        self.site.get().and_then(|site| site.trace.as_ref())
+        self.telemetry.get().and_then(|telemetry| telemetry.trace.as_ref())
     }
 
     /// Where lock hold times go.
     #[inline]
     fn hold(&self) -> HistogramWriter<'static> {
-        self.site.get().map_or(self.outside.hold, |site| site.hold)
+        self.telemetry.get().map_or(self.outside.hold, |telemetry| telemetry.hold)
     }
 
-    /// FMU code has returned: releases a lock that it did not give back, and records what its locks have left to record.
+    /// FMU code has returned: releases a lock that it still holds, and records the pending hold times.
     #[inline]
     pub fn returned_from_fmu(&self) {
         if self.held_by_fmu.get() > 0 {
@@ -259,19 +259,19 @@ impl PartitionHost {
         result
     }
 
-    /// In real time, the longest of our own locked sections; those of the FMU have a histogram.
+    /// Keeps the longest of the host's own locked sections, in real time; those of the FMU have a histogram.
     #[inline]
     fn keep_longest(&self, ticks: u64) {
         if ticks > self.longest_own.get() && matches!(self.dispatch, Dispatch::Threads) {
             self.longest_own.set(ticks);
-            if let Some(site) = self.site.get() {
-                let nanos = self.world.scale.nanos(ticks);
-                site.cells.word(TaskWord::LongestOwnLock).store(nanos, Relaxed);
+            if let Some(telemetry) = self.telemetry.get() {
+                let nanos = self.run.scale.nanos(ticks);
+                telemetry.cells.word(TaskWord::LongestOwnLock).store(nanos, Relaxed);
             }
         }
     }
 
-    /// What callbacks have read since the activation began.
+    /// The values that callbacks have read since the activation began.
     pub fn with_on_ticks<T>(&self, body: impl FnOnce(&OnTicks) -> T) -> T {
         body(&self.on_ticks.borrow())
     }
@@ -288,7 +288,7 @@ impl PartitionHost {
         own || self.others.borrow().iter().any(|other| other.has_events())
     }
 
-    /// Events since the last call, in virtual time, of those too whose steps are made on this thread.
+    /// Takes the events since the last call, in virtual time, including those of instances whose steps are made on this thread.
     #[inline]
     pub fn take_events(&self, mut take: impl FnMut(Event)) {
         if let Dispatch::Events(events) = &self.dispatch {
@@ -301,67 +301,67 @@ impl PartitionHost {
         }
     }
 
-    /// Notes that a call failed; a refused one is the consequence of another and says nothing new.
+    /// Notes that a call failed; a refused one is the consequence of another and adds nothing.
     pub fn fail(&self, failure: &Failure) {
         if !failure.refused {
             let failed = as_noted(failure);
             // Before the run, the clock that was asked for something.
             let asked = || {
-                let mut tasks = self.world.plan.units.iter();
+                let mut tasks = self.run.plan.units.iter();
                 tasks
                     .position(|task| task.fmu == self.fmu && failure.clock.is_some() && task.clock() == failure.clock)
                     .map(UnitId)
             };
-            let task = self.task().or_else(asked);
+            let task = self.unit().or_else(asked);
             let time = self.evaluated_at(failure).unwrap_or_else(|| self.time());
-            self.world.board.fmu(self.fmu).fail(failed, task, time, None);
+            self.run.board.fmu(self.fmu).fail(failed, task, time, None);
         }
-        self.world.instance_failed(self.fmu);
+        self.run.instance_failed(self.fmu);
     }
 
     /// Where an FMU that is integrated was asked, which may be anywhere in a step.
     fn evaluated_at(&self, failure: &Failure) -> Option<Instant> {
-        let plan = &self.world.plan.fmus[self.fmu.0];
+        let plan = &self.run.plan.fmus[self.fmu.0];
         plan.model_exchange().and(failure.time).and_then(|time| plan.time_unit.instant(time))
     }
 
-    /// Notes that a call went well, but gave what nothing can be done with, for `task` at `time`: for a clock what no clock can have,
-    /// or a derivative that is not finite.
-    pub fn fail_reading(&self, function: Function, task: UnitId, time: Instant, reading: Unusable) -> Halt {
+    /// Notes that a call succeeded, but returned a value that the host cannot use, for `unit` at `time`: an interval that no
+    /// clock can have, or a derivative that is not finite.
+    pub fn fail_reading(&self, function: Function, unit: UnitId, time: Instant, reading: Unusable) -> ActivationError {
         let failed = FailedCall { status: Status::Error as u64, function: function as u64, answer: None };
-        self.world.board.fmu(self.fmu).fail(failed, Some(task), time, Some(reading));
-        self.world.instance_failed(self.fmu);
-        Halt::Reading
+        self.run.board.fmu(self.fmu).fail(failed, Some(unit), time, Some(reading));
+        self.run.instance_failed(self.fmu);
+        ActivationError::Reading
     }
 
     /// Whether the instance has failed.
     pub fn has_failed(&self) -> bool {
-        self.world.instances[self.fmu.0].failed.load(SeqCst)
+        self.run.instances[self.fmu.0].failed.load(SeqCst)
     }
 
     fn count(&self, task_word: TaskWord, fmu_word: FmuWord) {
-        match self.task() {
-            Some(task) => self.world.board.task(task).count(task_word, 1),
-            None => self.world.board.fmu(self.fmu).count(fmu_word, 1),
+        match self.unit() {
+            Some(unit) => self.run.board.task(unit).count(task_word, 1),
+            None => self.run.board.fmu(self.fmu).count(fmu_word, 1),
         }
     }
 
     fn record_wait(&self, ticks: u64) {
-        let board = self.world.board;
-        let recorder = match self.task() {
-            Some(task) => board.task(task).histogram(Metric::LockWait),
+        let board = self.run.board;
+        let recorder = match self.unit() {
+            Some(unit) => board.task(unit).histogram(Metric::LockWait),
             None => board.fmu(self.fmu).wait(),
         };
-        recorder.record(self.world.scale.nanos(ticks) as i64);
+        recorder.record(self.run.scale.nanos(ticks) as i64);
     }
 
-    /// Records the hold time before this one, and keeps this one: the counters of a value that was just measured would
-    /// have to be written before the next locked instruction can be executed, those of an old one long have been.
+    /// Records the hold time before this one, and keeps this one: the counters of a value that was just measured would have to be
+    /// written before the next locked instruction can be executed, those of an old one long have been.
     #[inline]
     fn record_hold(&self, ticks: u64) {
         let last = self.last_hold.replace(ticks);
         if last != RECORDED {
-            self.hold().record(self.world.scale.nanos(last) as i64);
+            self.hold().record(self.run.scale.nanos(last) as i64);
         }
     }
 
@@ -378,7 +378,7 @@ impl PartitionHost {
         self.record_hold(RECORDED);
     }
 
-    /// Wakes what was ticked, most urgent first, unless the instance is still locked by this thread.
+    /// Wakes the tasks that were ticked, most urgent first, unless this thread still holds the lock of the instance.
     fn wake_targets(&self) {
         if self.member.depth() > 0 {
             return;
@@ -388,7 +388,7 @@ impl PartitionHost {
             while bits != 0 {
                 let task = index * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                self.world.tasks[task].wake.wake_marked();
+                self.run.tasks[task].wake.wake_marked();
             }
         }
     }
@@ -399,10 +399,10 @@ impl PartitionHost {
     }
 }
 
-impl Halt {
-    /// Has `host` note a call that failed, if that is what it is.
+impl ActivationError {
+    /// Has `host` note a call that failed.
     pub fn note(&self, host: &PartitionHost) {
-        if let Halt::Call(failure) = self {
+        if let ActivationError::Call(failure) = self {
             host.fail(failure);
         }
     }
@@ -419,7 +419,7 @@ impl ThreadHost for PartitionHost {
     }
 
     fn in_step(&self) -> InStep {
-        let is_over = self.world.ending() == Ending::Discard || self.wishes[1].load(Relaxed) != 0;
+        let is_over = self.run.ending() == Ending::Discard || self.wishes[1].load(Relaxed) != 0;
         InStep { exchanges: self.has_midst, returns_early: is_over }
     }
 
@@ -462,10 +462,10 @@ impl ThreadHost for PartitionHost {
     #[cold]
     fn warned(&self, function: Function) {
         self.count(TaskWord::Warnings, FmuWord::Warnings);
-        if self.world.plan.fmus[self.fmu.0].on_warning == OnWarning::Error {
+        if self.run.plan.fmus[self.fmu.0].on_warning == OnWarning::Error {
             let (status, clock, time) = (Status::Warning, None, None);
             self.fail(&Failure { function, status, clock, time, answer: None, refused: false });
-            if let Some(updates) = self.world.instances[self.fmu.0].updates.get() {
+            if let Some(updates) = self.run.instances[self.fmu.0].updates.get() {
                 updates.fail();
             }
         }
@@ -477,18 +477,18 @@ impl ThreadHost for PartitionHost {
     }
 }
 
-/// Whether an instance whose steps may have to be undone has given its state, for which it was asked before the first release of `task`.
-/// One that is still healthy without is not asked again, which is a finding; of another one the failure is noted, behind which everything
-/// is refused.
-pub fn gives_state(world: &World, task: UnitId, given: Result<Outcome, Failure>, is_healthy: bool) -> bool {
-    let board = world.board.fmu(world.plan.units[task.0].fmu);
+/// Whether an instance whose steps may have to be undone has given its state before the first release of `unit`. An instance that
+/// is still healthy without a state is not asked again, which is a finding; any other failure is noted, and the instance is
+/// refused from then on.
+pub fn gives_state(run: &RunState, unit: UnitId, given: Result<Outcome, Failure>, is_healthy: bool) -> bool {
+    let board = run.board.fmu(run.plan.units[unit.0].fmu);
     match given {
         Ok(_) => return true,
         Err(_) if is_healthy => {
-            board.findings().note(FindingKind::NoState, Occurrence { task: Some(task), ..Occurrence::default() });
+            board.findings().note(FindingKind::NoState, Occurrence { task: Some(unit), ..Occurrence::default() });
         }
         Err(failure) if failure.refused => (),
-        Err(failure) => board.fail(as_noted(&failure), Some(task), world.begin, None),
+        Err(failure) => board.fail(as_noted(&failure), Some(unit), run.begin, None),
     }
     false
 }

@@ -1,29 +1,28 @@
-//! What a task does with its FMU when it is released: it sets, computes and gets (semantics S10). One variant of [`Unit`] for each
-//! kind of [`Work`]; what carries values sees no more of it than [`Setting`](super::calls::Setting) and
-//! [`Getting`](super::calls::Getting).
+//! The FMU's part of a task's release: set, compute, get (semantics S10). One variant of [`Unit`] for each kind of [`Work`]; the
+//! code that carries values sees only [`Setting`](super::calls::Setting) and [`Getting`](super::calls::Getting).
 //!
-//! The time that is handed to the FMU, and the one from which on what it has computed is valid, are the unit's affair: of a
-//! model partition both are its activation time; a step begins at its release, and what it computes is valid at its end.
+//! The unit decides the time that is handed to the FMU, and the one from which on its results are valid: for a model partition
+//! both are its activation time; a step begins at its release, and its results are valid at its end.
 
 mod events;
+mod fast_path;
 mod figures;
 mod partition;
 mod step;
 mod stepping;
-mod usual;
-mod way;
+mod substeps;
 
-pub use self::usual::UsualSteps;
+pub use self::fast_path::FastPathSteps;
 
 use self::events::{Engine, EventUnit, GroupMember, Member};
 use self::partition::PartitionUnit;
 use self::step::{StepUnit, patience};
-use super::calls::{Calls, Meter, Strode};
-use super::halt::Halt;
-use super::site::TaskTelemetry;
+use super::activation_error::ActivationError;
+use super::calls::{Calls, FastStepResult, Meter};
+use super::run_state::RunState;
 use super::stimuli::Stimulated;
+use super::task_telemetry::TaskTelemetry;
 use super::thread_host::PartitionHost;
-use super::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{ClockElement, ComputeHandle, Failure, FastPathExit, Instance, InstanceControl, Numbers, Running};
 use vecud_plan::schedule::{Due, Learned};
@@ -52,48 +51,48 @@ pub struct Ready {
 }
 
 impl Unit {
-    /// Takes an instance apart: its tasks with their units, and what [joins](join) them again. `learned`: what it has said of
-    /// clocks that are no tasks, by their places.
-    pub fn all_of(world: &World, fmu: FmuId, instance: Instance<Running>, learned: &[Learned]) -> Ready {
-        let tasks = world.plan.units.iter().enumerate().filter(|(_, task)| task.fmu == fmu);
+    /// Splits an instance into the units of its tasks; [`join`] puts them together again. `learned`: the intervals of clocks that
+    /// are no tasks, by their places.
+    pub fn all_of(run: &RunState, fmu: FmuId, instance: Instance<Running>, learned: &[Learned]) -> Ready {
+        let units = run.plan.units.iter().enumerate().filter(|(_, plan)| plan.fmu == fmu);
         let (mut partitions, mut step) = (Vec::new(), None);
-        for (task, plan) in tasks {
+        for (id, plan) in units {
             match (&plan.work, &plan.release) {
                 (Work::Partition(own), _) => {
-                    partitions.push((UnitId(task), ClockElement { clock: own.clock, element: own.element }));
+                    partitions.push((UnitId(id), ClockElement { clock: own.clock, element: own.element }));
                 }
-                (Work::Step(own), Release::Periodic { interval, .. }) => step = Some((UnitId(task), *own, *interval)),
+                (Work::Step(own), Release::Periodic { interval, .. }) => step = Some((UnitId(id), *own, *interval)),
                 (Work::Step(_), _) => unreachable!("steps are periodic"),
             }
         }
-        if let Some((task, own, interval)) = step {
+        if let Some((id, own, interval)) = step {
             let (control, engine) = match own.engine {
                 StepEngine::Equations(_) => {
-                    let (control, model) = instance.into_model(world.described_now(fmu));
+                    let (control, model) = instance.into_model(run.described_now(fmu));
                     (control, Engine::Equations(model))
                 }
                 StepEngine::Steps | StepEngine::StepsAndEvents => {
                     let (control, stepper) = instance.into_stepper();
-                    (control, Engine::Steps(stepper.with_patience(patience(world))))
+                    (control, Engine::Steps(stepper.with_patience(patience(run))))
                 }
             };
             let unit = match engine {
                 Engine::Steps(stepper) if own.engine == StepEngine::Steps && !own.membership.is_mastered() => {
-                    Unit::Step(StepUnit::new(world, task, own, interval, stepper))
+                    Unit::Step(StepUnit::new(run, id, own, interval, stepper))
                 }
-                engine => Unit::Events(Box::new(EventUnit::new(world, task, own, interval, engine, learned))),
+                engine => Unit::Events(Box::new(EventUnit::new(run, id, own, interval, engine, learned))),
             };
-            return Ready { control, units: vec![(task, unit)] };
+            return Ready { control, units: vec![(id, unit)] };
         }
         let clocks: Vec<ClockElement> = partitions.iter().map(|(_, clock)| *clock).collect();
         let (control, own) = instance.into_parts(&clocks);
-        let unit = |((task, _), partition): (&(UnitId, ClockElement), _)| {
-            (*task, Unit::Partition(PartitionUnit::new(world, *task, partition)))
+        let unit = |((id, _), partition): (&(UnitId, ClockElement), _)| {
+            (*id, Unit::Partition(PartitionUnit::new(run, *id, partition)))
         };
         Ready { control, units: partitions.iter().zip(own).map(unit).collect() }
     }
 
-    /// Whether [`Getting::ask`](super::calls::Getting::ask) asks for nothing.
+    /// Whether [`Getting::ask`](super::calls::Getting::ask) does nothing.
     pub fn asks_nothing(&self) -> bool {
         match self {
             Unit::Partition(unit) => unit.asks_nothing(),
@@ -114,8 +113,8 @@ impl Unit {
         }
     }
 
-    /// How many states and event indicators the instance says that it has; `None`: it is none for Model Exchange, or is between events, as
-    /// after a state was restored, where nobody may ask (FMI 3.0.2, 2.3.5, 3.2.1).
+    /// The numbers of states and event indicators that the instance reports; `None`: it is none for Model Exchange, or is between
+    /// events, as after a state was restored, where asking is illegal (FMI 3.0.2, 2.3.5, 3.2.1).
     pub fn numbers(&mut self) -> Result<Option<Numbers>, Failure> {
         let Some(member) = self.member() else { return Ok(None) };
         if member.is_in_event_mode() { member.engine.numbers() } else { Ok(None) }
@@ -126,12 +125,13 @@ impl Unit {
         matches!(self, Unit::Events(unit) if unit.is_fed())
     }
 
-    /// Brings what stimuli tick between its steps before the release `due` is over. `false`: that cannot be read, and the run ends.
-    pub fn take_fed(&mut self, world: &World, due: &Due) -> bool {
-        self.member().is_none_or(|member| member.take_fed(world, due))
+    /// Fetches the ticks that stimuli have between its steps, before the release `due` is over. `false`: they cannot be read, and
+    /// the run ends.
+    pub fn take_fed(&mut self, run: &RunState, due: &Due) -> bool {
+        self.member().is_none_or(|member| member.take_fed(run, due))
     }
 
-    /// Whether a release at this time goes on with a step of a group, over which what comes from outside is held.
+    /// Whether a release at this time continues a step of a group, over which inputs from outside are held.
     #[inline]
     pub fn holds_inputs(&self, time: Instant) -> bool {
         matches!(self, Unit::Events(unit) if unit.holds_inputs(time))
@@ -150,12 +150,12 @@ impl Unit {
         matches!(self, Unit::Events(unit) if unit.is_group())
     }
 
-    /// Brings what stimuli have for the other members of a group, for the release `due`; `is_held`: what comes from outside is held.
-    /// `false`: that cannot be read, and the run ends.
+    /// Fetches the stimuli's values for the other members of a group, for the release `due`; `is_held`: inputs from outside are
+    /// held. `false`: they cannot be read, and the run ends.
     #[inline]
-    pub fn stimulate_others(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
+    pub fn stimulate_others(&mut self, run: &RunState, due: &Due, is_held: bool) -> bool {
         match self {
-            Unit::Events(unit) => unit.stimulate_others(world, due, is_held),
+            Unit::Events(unit) => unit.stimulate_others(run, due, is_held),
             _ => true,
         }
     }
@@ -164,7 +164,7 @@ impl Unit {
     pub fn apart(self, unit: UnitId) -> Vec<(UnitId, Unit)> {
         match self {
             Unit::Events(mut own) => {
-                let other = |GroupMember { member, calls, .. }| (calls.task(), Unit::Events(Box::new(member.into())));
+                let other = |GroupMember { member, calls, .. }| (calls.unit(), Unit::Events(Box::new(member.into())));
                 let others = own.leave().into_iter().map(other);
                 [(unit, Unit::Events(own))].into_iter().chain(others).collect()
             }
@@ -172,7 +172,7 @@ impl Unit {
         }
     }
 
-    /// Whether it records by itself: what it computes belongs to another time than what is set for it.
+    /// Whether it records by itself: its results belong to another time than its inputs.
     pub fn records(&self) -> bool {
         matches!(self, Unit::Step(_) | Unit::Events(_))
     }
@@ -196,85 +196,91 @@ impl Unit {
         }
     }
 
-    /// Makes the calls of the task once, for the release `due`, which is so many `seconds`.
+    /// Makes the calls of the task once, for the release `due`, whose time is `seconds`.
     #[inline]
     pub fn run(
         &mut self,
         calls: &mut Calls,
-        world: &'static World,
+        run: &'static RunState,
         host: &'static PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         match self {
-            Unit::Partition(unit) => calls.run(unit.begin(), world, host, due, seconds, meter),
-            Unit::Step(unit) if unit.is_over(world, host) => {
-                unit.record_last(calls, world, host, due.time);
+            Unit::Partition(unit) => calls.run(unit.begin(), run, host, due, seconds, meter),
+            Unit::Step(unit) if unit.is_over(run, host) => {
+                unit.record_last(calls, run, host, due.time);
                 calls.leave_out();
                 Ok(())
             }
             Unit::Step(unit) => {
                 unit.take_up(calls)?;
-                calls.run(unit.begin(), world, host, due, seconds, meter)?;
-                unit.is_read(calls, world, host);
+                calls.run(unit.begin(), run, host, due, seconds, meter)?;
+                unit.is_read(calls, run, host);
                 Ok(())
             }
-            Unit::Events(unit) => unit.run(calls, world, host, due, meter),
+            Unit::Events(unit) => unit.run(calls, run, host, due, meter),
         }
     }
 
-    /// Whether it can make steps that are usual, and nothing but those.
-    pub fn can_stride(&self) -> bool {
-        matches!(self, Unit::Step(unit) if unit.can_stride())
+    /// Whether its releases are nothing but steps that the fast path can make.
+    pub fn can_batch(&self) -> bool {
+        matches!(self, Unit::Step(unit) if unit.can_batch())
     }
 
-    /// Whether it makes nothing but usual steps for the releases from `time` on, but for the last one of the run.
+    /// Whether all releases from `time` on are regular, but for the last one of the run.
     #[inline]
-    pub fn strides_from(&self, time: Instant) -> bool {
-        matches!(self, Unit::Step(unit) if unit.strides_from(time))
+    pub fn is_regular_from(&self, time: Instant) -> bool {
+        matches!(self, Unit::Step(unit) if unit.is_regular_from(time))
     }
 
-    /// What makes its usual steps, served by `host` and with the marks at `site`; `None`: it makes none, or can make none now.
-    pub fn usual_steps(
+    /// The fast path for its regular steps, served by `host` and counted in `telemetry`; `None`: it has none, or not now.
+    pub fn fast_path(
         &mut self,
         host: &'static PartitionHost,
-        site: &'static TaskTelemetry,
-    ) -> Option<UsualSteps<'_>> {
+        telemetry: &'static TaskTelemetry,
+    ) -> Option<FastPathSteps<'_>> {
         match self {
-            Unit::Step(unit) => unit.usual_steps(host, site),
+            Unit::Step(unit) => unit.fast_path(host, telemetry),
             _ => None,
         }
     }
 
-    /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`.
+    /// Makes the regular step of the release `due`, whose time is `seconds`, to its `end`.
     #[inline(always)] // in the one loop there is
-    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
+    pub fn fast_step(&mut self, due: &Due, seconds: f64, end: Instant) -> FastStepResult {
         match self {
-            Unit::Step(unit) => unit.stride(due, seconds, end),
+            Unit::Step(unit) => unit.fast_step(due, seconds, end),
             _ => unreachable!("it does not stride"),
         }
     }
 
-    /// Does what is to be done where the [usual step](Unit::usual_steps) of that release was made and is `unusual`.
+    /// Completes a release whose step the [fast path](Unit::fast_path) has made and left by `exit`.
     #[cold]
-    pub fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) -> Strode {
+    pub fn finish_irregular_step(
+        &mut self,
+        exit: FastPathExit,
+        due: &Due,
+        seconds: f64,
+        end: Instant,
+    ) -> FastStepResult {
         match self {
-            Unit::Step(unit) => unit.settle_step(unusual, due, seconds, end),
+            Unit::Step(unit) => unit.finish_irregular_step(exit, due, seconds, end),
             _ => unreachable!("it does not stride"),
         }
     }
 
-    /// There is no further release in this run: what is left to be done, such as recording the last values.
-    pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
+    /// Ends the work after the last release of the run, such as recording the last values.
+    pub fn finish(&mut self, calls: &Calls, run: &RunState, host: &'static PartitionHost) {
         match self {
-            Unit::Step(unit) => unit.finish(calls, world, host),
-            Unit::Events(unit) => unit.finish(calls, world, host),
+            Unit::Step(unit) => unit.finish(calls, run, host),
+            Unit::Events(unit) => unit.finish(calls, run, host),
             Unit::Partition(_) => (),
         }
     }
 
-    /// A release beside the grid that is wanted; told once.
+    /// Takes the release beside the grid that the unit wants, if there is one.
     #[inline]
     pub fn take_point(&mut self) -> Option<Instant> {
         match self {
@@ -284,7 +290,7 @@ impl Unit {
         }
     }
 
-    /// After how long the FMU wants to be released again, if it says so each time; told once.
+    /// Takes the time until the next release, where the FMU decides it each time.
     pub fn take_next(&mut self) -> Option<Fraction> {
         match self {
             Unit::Partition(unit) => unit.take_next(),

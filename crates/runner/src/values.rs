@@ -2,11 +2,11 @@
 //! publishes after it has read (semantics S10, S11).
 //!
 //! All memory is taken when a run is prepared. Numbers are converted by the producer, so that a cell holds what the
-//! consumer sets; strings and binaries lie in their cells as `vecud_description::bytes` says.
+//! consumer sets; the layout of strings and binaries in cells is in `vecud_description::bytes`.
 
-use super::cells::{orders, room, words};
+use super::cells::{element_words, orders, words};
+use super::run_state::RunState;
 use super::slopes::{CarriedDerivatives, Extrapolated};
-use super::world::World;
 use crate::exchange::versions::Missed;
 use crate::exchange::{Latest, NewWords, Read, Reader, Stamp, Words};
 use std::cell::Cell;
@@ -19,7 +19,7 @@ use vecud_fmi::Batch;
 use vecud_plan::conversion::Conversion;
 use vecud_plan::{ConnectionId, Plan, Timing, UnitId};
 
-/// The time of the last jump of what has made none, ns.
+/// The time of the last jump where there was none, ns.
 const NO_JUMP: i64 = i64::MIN;
 
 /// Where elements of a batch are in a cell.
@@ -28,10 +28,10 @@ struct Route {
     /// Elements of the batch, in the order in which the cell has them.
     runs: Vec<Range<usize>>,
     /// Words of an element in the cell.
-    room: usize,
+    element_words: usize,
     /// Bytes of an element; `None` for numbers.
     capacity: Option<usize>,
-    /// The word with the time of the last jump, ns; `None`: it is not told.
+    /// The word with the time of the last jump, ns; `None`: jumps are not reported.
     jump: Option<usize>,
 }
 
@@ -42,7 +42,7 @@ impl Route {
         Route {
             cell: connection.0,
             runs: runs.iter().map(|run| first + run.start..first + run.end).collect(),
-            room: room(connected),
+            element_words: element_words(connected),
             capacity: is_bytes.then_some(connected.capacity),
             jump: connected.tells_jumps.then(|| words(connected) - 1),
         }
@@ -55,9 +55,9 @@ impl Route {
             None => self.elements().for_each(|(element, at)| values.set_word(element, words.get(at))),
             Some(capacity) => {
                 for (element, at) in self.elements() {
-                    values.fill_bytes(element, |room| {
-                        let room = room.get_mut(..capacity).unwrap_or_default();
-                        bytes::unpack(|i| words.get(at + i), room)
+                    values.fill_bytes(element, |buffer| {
+                        let buffer = buffer.get_mut(..capacity).unwrap_or_default();
+                        bytes::unpack(|i| words.get(at + i), buffer)
                     });
                 }
             }
@@ -70,7 +70,7 @@ impl Route {
         self.jump.map_or(NO_JUMP, |word| words.get(word).cast_signed())
     }
 
-    /// Brings what the curve has at `time` into the batch.
+    /// Copies the values of the curve at `time` into the batch.
     #[cold]
     fn follow(
         &self,
@@ -90,11 +90,11 @@ impl Route {
 
     /// The elements of the batch with their first words in the cell.
     fn elements(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.runs.iter().cloned().flatten().zip((0..).step_by(self.room))
+        self.runs.iter().cloned().flatten().zip((0..).step_by(self.element_words))
     }
 }
 
-/// What feeds an item of a batch that is set.
+/// The source of an item of an input batch.
 pub struct Input {
     item: usize,
     route: Route,
@@ -102,7 +102,7 @@ pub struct Input {
     seen: u64,
     /// How activations look at a delayed connection; `None` in Initialization Mode and for an immediate one.
     delayed: Option<Delayed>,
-    /// What is known where derivatives travel with the values.
+    /// Values and derivatives, where derivatives travel with the values.
     curve: Option<Extrapolated>,
     /// When the source had jumped last as it was fetched last, ns.
     jumped_at: i64,
@@ -121,7 +121,7 @@ impl Input {
         ConnectionId(self.route.cell)
     }
 
-    /// When its source had jumped last as that was seen last, ns; `None`: that is not told.
+    /// The time of the source's last jump, as of the last fetch, ns; `None`: jumps are not reported.
     pub fn jump(&self) -> Option<(ConnectionId, i64)> {
         self.route.jump.map(|_| (self.connection(), self.jumped_at))
     }
@@ -132,26 +132,26 @@ impl Input {
         self.jumped_at = own.map_or(self.jumped_at, |(_, jumped_at)| *jumped_at);
     }
 
-    /// Brings the newest version into the batch, of a delayed connection the one that is visible at `time`, and the item
-    /// among those that are set as soon as there is one. What was not there in time is noted. Whether its source has jumped since.
+    /// Copies the newest version into the batch, of a delayed connection the one that is visible at `time`, and enables the item
+    /// as soon as it has a value. A version that was missing at its time is noted. Returns whether its source has jumped since.
     #[inline]
     pub fn fetch(
         &mut self,
-        world: &World,
+        run: &RunState,
         time: Instant,
         values: &mut Batch,
         slopes: Option<&mut CarriedDerivatives>,
     ) -> bool {
         let before = self.jumped_at;
         if self.delayed.is_none() {
-            self.fetch_initial(&world.cells, values);
+            self.fetch_initial(&run.cells, values);
             return self.jumped_at > before;
         }
-        let (Some(delayed), Some(versions)) = (&mut self.delayed, &world.versions[self.route.cell]) else {
+        let (Some(delayed), Some(versions)) = (&mut self.delayed, &run.versions[self.route.cell]) else {
             return false;
         };
         let (route, curve, jumped_at) = (&self.route, &mut self.curve, &mut self.jumped_at);
-        let cells = || world.board.reading(ConnectionId(route.cell), delayed.consumer);
+        let cells = || run.board.reading(ConnectionId(route.cell), delayed.consumer);
         let read = versions.read_with(time, &mut delayed.reader, |words| {
             *jumped_at = before.max(route.jumped_at(words));
             match curve {
@@ -173,13 +173,13 @@ impl Input {
             if is_new {
                 curve.is_since(delayed.reader.visible());
             }
-            // Where nothing is new it has moved on all the same.
+            // The curve moves on without a new version.
             route.follow(curve, time, values, slopes);
         }
         self.jumped_at > before
     }
 
-    /// Brings the newest version into the batch, and the item among those that are set as soon as there is one.
+    /// Copies the newest version into the batch, and enables the item as soon as it has a value.
     #[inline]
     pub fn fetch_initial(&mut self, cells: &[Latest], values: &mut Batch) {
         let cell = &cells[self.route.cell];
@@ -195,24 +195,24 @@ impl Input {
         values.enable(self.item);
     }
 
-    /// From now on the activations of `task` set it. What a delayed connection brought in Initialization Mode is in the
-    /// batch already, in case another connection has the whole array set, but alone makes nothing be set.
-    pub fn follow_delay(&mut self, world: &World, task: UnitId, values: &mut Batch) {
-        let connection = &world.plan.connections[self.route.cell];
-        let (Some(delay), Some(versions)) = (&connection.delay, &world.versions[self.route.cell]) else { return };
-        let consumer = delay.consumers.iter().position(|consumer| *consumer == task).unwrap_or_default();
+    /// From now on the activations of `unit` set it. The batch has the initial value of a delayed connection already, in case
+    /// another connection has the whole array set; alone it enables nothing.
+    pub fn follow_delay(&mut self, run: &RunState, unit: UnitId, values: &mut Batch) {
+        let connection = &run.plan.connections[self.route.cell];
+        let (Some(delay), Some(versions)) = (&connection.delay, &run.versions[self.route.cell]) else { return };
+        let consumer = delay.consumers.iter().position(|consumer| *consumer == unit).unwrap_or_default();
         self.delayed = Some(Delayed { reader: versions.reader(consumer), consumer });
-        if world.cells[self.route.cell].version() > 0 {
-            world.cells[self.route.cell].read_with(|words| self.route.copy(words, values));
+        if run.cells[self.route.cell].version() > 0 {
+            run.cells[self.route.cell].read_with(|words| self.route.copy(words, values));
         }
     }
 
     /// The run is over: notes a version that should have been visible at the last look and was finished only after it.
-    pub fn note_missed(&self, world: &World) {
+    pub fn note_missed(&self, run: &RunState) {
         let Some(delayed) = &self.delayed else { return };
-        let Some(versions) = &world.versions[self.route.cell] else { return };
+        let Some(versions) = &run.versions[self.route.cell] else { return };
         if let Some(Missed { visible, lane }) = versions.missed(&delayed.reader) {
-            world.board.reading(ConnectionId(self.route.cell), delayed.consumer).missed(visible, lane);
+            run.board.reading(ConnectionId(self.route.cell), delayed.consumer).missed(visible, lane);
         }
     }
 }
@@ -228,27 +228,27 @@ struct Delivery {
     route: Route,
     conversion: Conversion,
     delayed: bool,
-    /// So many derivatives travel with each value.
+    /// Number of derivatives that travel with each value.
     orders: usize,
     /// When the source has jumped last, ns.
     jumped_at: Cell<i64>,
 }
 
-/// In whose name something is published; nothing stands for Initialization Mode.
+/// The activation that publishes values; `None` in its place stands for Initialization Mode.
 #[derive(Clone, Copy)]
 pub struct Publishing {
     /// The task.
-    pub task: UnitId,
+    pub unit: UnitId,
     /// Its activation time.
     pub time: Instant,
     /// From when on delayed connections show it; `None`: never.
     pub stamp: Option<Stamp>,
-    /// It was read in Event Mode: those see it at that very time whom the event ticks, all others a nanosecond later.
+    /// The values were read in Event Mode: tasks that the event ticks see them at its very time, all others a nanosecond later.
     pub in_event: bool,
 }
 
 impl Publishing {
-    /// From when on what is published is valid.
+    /// The time from which on the published values are valid.
     pub fn valid_from(&self) -> Instant {
         self.stamp.map_or(self.time, |stamp| stamp.visible)
     }
@@ -256,28 +256,28 @@ impl Publishing {
 
 /// Hands new words of a connection to `fill`, wherever they belong.
 #[inline]
-fn write(world: &World, delivery: &Delivery, now: Option<Publishing>, fill: impl FnOnce(NewWords)) {
+fn write(run: &RunState, delivery: &Delivery, now: Option<Publishing>, fill: impl FnOnce(NewWords)) {
     let connection = delivery.route.cell;
-    let Some(Publishing { task, stamp, in_event, .. }) = now.filter(|_| delivery.delayed) else {
-        world.cells[connection].write_with(fill);
+    let Some(Publishing { unit, stamp, in_event, .. }) = now.filter(|_| delivery.delayed) else {
+        run.cells[connection].write_with(fill);
         return;
     };
-    let (Some(versions), Some(stamp)) = (&world.versions[connection], stamp) else { return };
-    let with_tick = world.plan.connections[connection].delay.as_ref().is_some_and(|delay| delay.with_tick);
+    let (Some(versions), Some(stamp)) = (&run.versions[connection], stamp) else { return };
+    let with_tick = run.plan.connections[connection].delay.as_ref().is_some_and(|delay| delay.with_tick);
     let stamp = match in_event && !with_tick {
         true => Stamp { visible: stamp.visible.after(Fraction::NANOSECOND), ..stamp },
         false => stamp,
     };
-    let producers = world.plan.connections[connection].delay.iter().flat_map(|delay| &delay.producers);
-    if let Some(lane) = producers.into_iter().position(|producer| producer.task == task) {
+    let producers = run.plan.connections[connection].delay.iter().flat_map(|delay| &delay.producers);
+    if let Some(lane) = producers.into_iter().position(|producer| producer.task == unit) {
         versions.write_with(lane, stamp, fill);
     }
 }
 
 impl Output {
-    /// What does not leave through a cable; `None`: all of it does.
-    pub fn without_cables(mut self, world: &World) -> Option<Output> {
-        self.deliveries.retain(|delivery| !world.cables.has(ConnectionId(delivery.route.cell)));
+    /// The deliveries outside of signal bundles; `None`: there are none.
+    pub fn without_bundles(mut self, run: &RunState) -> Option<Output> {
+        self.deliveries.retain(|delivery| !run.bundles.has(ConnectionId(delivery.route.cell)));
         (!self.deliveries.is_empty()).then_some(self)
     }
 
@@ -286,18 +286,18 @@ impl Output {
         self.deliveries.iter().any(|delivery| delivery.delayed)
     }
 
-    /// Whether a consumer is told of jumps.
+    /// Whether jumps are reported to a consumer.
     pub fn tells_jumps(&self) -> bool {
         self.deliveries.iter().any(|delivery| delivery.route.jump.is_some())
     }
 
-    /// When it has jumped last, as its consumers were told, ns.
+    /// The times of the last jumps that were reported to consumers, ns.
     pub fn jumps(&self) -> impl Iterator<Item = (ConnectionId, i64)> {
         let told = self.deliveries.iter().filter(|delivery| delivery.route.jump.is_some());
         told.map(|delivery| (ConnectionId(delivery.route.cell), delivery.jumped_at.get()))
     }
 
-    /// A run goes on in which it had told these [`Output::jumps`].
+    /// Restores the reported jumps of the saved run: [`Output::jumps`].
     pub fn put_back(&self, jumps: &[(ConnectionId, i64)]) {
         for Delivery { route, jumped_at, .. } in &self.deliveries {
             let own = jumps.iter().find(|(connection, _)| connection.0 == route.cell);
@@ -310,7 +310,7 @@ impl Output {
     #[inline]
     pub fn publish(
         &self,
-        world: &World,
+        run: &RunState,
         now: Option<Publishing>,
         values: &Batch,
         slopes: Option<&CarriedDerivatives>,
@@ -326,7 +326,7 @@ impl Output {
                 delivery.jumped_at.set(now.valid_from().nanos().0);
             }
             let Some(capacity) = route.capacity else {
-                write(world, delivery, now, |words| {
+                write(run, delivery, now, |words| {
                     route.elements().for_each(|(element, at)| words.set(at, conversion.apply(values.word(element))));
                     for order in 1..=delivery.orders {
                         let of = |element| slopes.map_or(0.0, |slopes| slopes.per_second(element, order));
@@ -349,7 +349,7 @@ impl Output {
                 refused = Some(size);
                 continue;
             }
-            write(world, delivery, now, |words| {
+            write(run, delivery, now, |words| {
                 for (element, at) in route.elements() {
                     bytes::pack(values.bytes(element).unwrap_or_default(), |i, word| words.set(at + i, word));
                 }
@@ -389,7 +389,7 @@ pub fn set(plan: &Plan, planned: &vecud_plan::BatchPlan) -> (Batch, Vec<Input>) 
     (values, inputs)
 }
 
-/// A batch to be read, and where what it reads goes.
+/// A batch to be read, and the destinations of its values.
 pub fn get(plan: &Plan, planned: &vecud_plan::BatchPlan) -> (Batch, Vec<Output>) {
     let values = batch(planned).all_enabled();
     let feeding = planned.items.iter().enumerate().filter(|(_, variable)| !variable.connections.is_empty());

@@ -1,15 +1,16 @@
 //! Wall-clock instants and simulation times of a run: integers that differ by one number, the common start instant.
 //!
 //! While the run pauses (semantics S26) simulation time stands: releases after the instant at which it is held wait. When the run
-//! goes on, the common start instant is later by the time that it has stood, in whole steps of the grid of starts. That is known a
-//! moment before it goes on, and until then simulation time still stands: what was complete stays so.
+//! goes on, the common start instant is later by the length of the pause, in whole steps of the grid of starts. The new start
+//! instant is set a moment before the end of the pause, and until then simulation time still stands: complete times stay
+//! complete.
 
-use super::world::World;
+use super::run_state::RunState;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
 use vecud_record::board::Global;
 
-impl World {
+impl RunState {
     /// Now, ns of the run's clock.
     #[inline]
     pub fn now(&self) -> i64 {
@@ -29,8 +30,8 @@ impl World {
         Nanos(self.start.load(SeqCst))
     }
 
-    /// Since when the run goes on, by the run's clock: its start, or the end of its last pause. What has come from outside before
-    /// belongs to no simulation time.
+    /// The time since which the run goes on, by its clock: its start, or the end of its last pause. Events from outside that came
+    /// before belong to no simulation time.
     #[inline]
     pub fn since(&self) -> Nanos {
         Nanos(self.since.load(SeqCst))
@@ -42,17 +43,17 @@ impl World {
         self.held_at.load(SeqCst)
     }
 
-    /// Releases after this simulation time wait from now on. What was released before, and ticked by that, takes place.
+    /// Releases after this simulation time wait from now on. Earlier releases, and those that they tick, take place.
     pub fn hold(&self, at: Nanos) {
         self.board.global(Global::HeldAt).store(at.minus(self.begin_nanos).0.max(0) as u64 + 1, SeqCst);
         self.held_at.store(at.0, SeqCst);
     }
 
-    /// Simulation time goes on where it is held, at a wall clock that is so much later, ns. Threads find their releases by the new
-    /// start instant, since they look at that after they have seen that nothing is held.
+    /// Lets simulation time go on where it is held, `later` by the wall clock, ns. Threads find their releases by the new start
+    /// instant, since they look at that after they have seen the end of the hold.
     pub fn go_on(&self, later: i64) {
         let held_at = Nanos(self.held_at());
-        // First: who finds time by the new start instant finds that it stands.
+        // Stored first: a reader of the new start instant sees that time stands.
         self.stood_at.store(held_at.0, SeqCst);
         self.start.fetch_add(later, SeqCst);
         self.since.store(self.wall_of(held_at).0, SeqCst);
@@ -68,15 +69,15 @@ impl World {
         self.wall_of(time.nanos())
     }
 
-    /// [`World::wall`] of simulation time in nanoseconds.
+    /// [`RunState::wall`] of simulation time in nanoseconds.
     #[inline]
     pub fn wall_of(&self, time: Nanos) -> Nanos {
         Nanos(self.start.load(SeqCst)).plus(time.minus(self.begin_nanos))
     }
 
-    /// The simulation time of a wall clock: the inverse of [`World::wall`], to the nanosecond, but none after that at which the run
-    /// is held, and none before that at which it was held last, where time stands until the run goes on. It is asked for at every
-    /// activation, so no fraction is reduced.
+    /// The simulation time of a wall clock: the inverse of [`RunState::wall`], to the nanosecond, but none after that at which
+    /// the run is held, and none before that at which it was held last, where time stands until the run goes on. It is computed
+    /// at every activation, so no fraction is reduced.
     pub fn simulation(&self, wall: Nanos) -> Instant {
         let held_at = Nanos(self.held_at());
         let flowing = self.flowing(wall).min(held_at);
@@ -93,7 +94,7 @@ impl World {
         time.nanos().minus(self.plan.start.nanos()).0.max(0) as u64
     }
 
-    /// The inverse of [`World::since_start`].
+    /// The inverse of [`RunState::since_start`].
     pub fn time_since_start(&self, nanos: u64) -> Instant {
         let nanos = i64::try_from(nanos).unwrap_or(i64::MAX);
         Instant::from_nanos(Nanos(self.plan.start.nanos().0.saturating_add(nanos)))

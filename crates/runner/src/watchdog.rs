@@ -1,12 +1,12 @@
 //! A thread that takes the priority of a partition that runs for too long (semantics S17).
 //!
-//! It runs on a core without partitions, or above the band when there is none, and compares the processor time that an
-//! activation has used with the clock's `max_execution`. Threads of FMU code that may run on the core of a partition alone, which an activation
-//! holds for [`LONG`], are moved to cores without partitions: it may be waiting for them, and would for ever. (Without its priority it would
-//! go on all the same, with that of whoever waits for it.)
+//! The thread runs on a core without partitions, or above the band when there is none, and compares the processor time that an activation
+//! has used with the clock's `max_execution`. Threads of FMU code that are confined to the core of a partition whose activation
+//! has held it for [`LONG`] are moved to cores without partitions: the activation may be waiting for them, for ever. (Without its
+//! priority it would go on all the same, with that of a thread that waits for it.)
 
 use super::realtime::SetUp;
-use super::world::World;
+use super::run_state::RunState;
 use crossbeam::channel::bounded;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
@@ -19,12 +19,12 @@ use vecud_plan::UnitId;
 use vecud_record::board::{Global, Scheduling, TaskWord};
 use vecud_record::findings::{FindingKind, Occurrence};
 
-/// Processor time after which it is looked whether others wait for the core: the kernel's own throttling gives them a share by then, where
-/// nobody has turned that off.
+/// Processor time after which the watchdog looks for threads that wait for the core: the kernel's own throttling gives them a
+/// share by then, unless that is turned off.
 const LONG: Nanos = Nanos(1_000_000_000);
 /// How often it is looked where no clock has a limit.
-const USUAL: Duration = Duration::from_millis(250);
-/// A thread that wants to run and gets nothing for so long is kept from it.
+const LOOK: Duration = Duration::from_millis(250);
+/// A thread that is ready and does not run for this long is kept from running.
 const WAIT: Duration = Duration::from_millis(20);
 
 /// The running watchdog; dropping it stops it.
@@ -34,7 +34,7 @@ pub struct Watchdog {
 }
 
 struct Watched {
-    task: UnitId,
+    unit: UnitId,
     demotion: Demotion,
     limit: Option<Nanos>,
     /// The activation that is being watched, by its start, and the processor time at which it was first seen.
@@ -43,25 +43,25 @@ struct Watched {
 
 impl Watchdog {
     /// Starts it where a clock has a limit, or where threads of FMU code could go elsewhere.
-    pub fn start(world: &'static World, threads: Vec<SetUp>, say: &dyn Fn(u8, &str)) -> Watchdog {
+    pub fn start(run: &'static RunState, threads: Vec<SetUp>, say: &dyn Fn(u8, &str)) -> Watchdog {
         let stop = Arc::new(AtomicBool::new(false));
         let watched: Vec<Watched> = threads
             .into_iter()
-            .map(|SetUp { task, demotion, .. }| {
-                let limit = world.plan.units[task.0].limits.max_execution;
-                Watched { task, demotion, limit, seen: None }
+            .map(|SetUp { unit, demotion, .. }| {
+                let limit = run.plan.units[unit.0].limits.max_execution;
+                Watched { unit, demotion, limit, seen: None }
             })
             .collect();
         let mut watchdog = Watchdog { stop: stop.clone(), thread: None };
-        let has_work = watched.iter().any(|watched| watched.limit.is_some()) || !free_cpus(world).is_empty();
-        if watched.is_empty() || world.scheduling != Scheduling::Fifo || !has_work {
+        let has_work = watched.iter().any(|watched| watched.limit.is_some()) || !free_cpus(run).is_empty();
+        if watched.is_empty() || run.scheduling != Scheduling::Fifo || !has_work {
             return watchdog;
         }
         let (ready, is_ready) = bounded::<()>(1);
         let body = move || {
-            find_a_place(world);
+            find_a_place(run);
             drop(ready);
-            watch(world, watched, &stop);
+            watch(run, watched, &stop);
         };
         match thread::spawn("vecud.watchdog", 256 * 1024, body) {
             Ok(thread) => watchdog.thread = Some(thread),
@@ -84,28 +84,27 @@ impl Drop for Watchdog {
 
 /// Where partitions cannot keep the calling thread from running: on a core without any, else above their band, which is for
 /// the supervisor to do.
-fn find_a_place(world: &World) {
-    let in_use: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
+fn find_a_place(run: &RunState) {
+    let in_use: Vec<usize> = run.plan.units.iter().map(|unit| unit.cpu).collect();
     let free = affinity::allowed_cpus().ok().and_then(|cpus| cpus.into_iter().find(|cpu| !in_use.contains(cpu)));
     if free.is_none_or(|cpu| affinity::pin_to(cpu).is_err()) {
-        world.board.global(Global::WatchdogTid).store(u64::from(thread::current_tid()), SeqCst);
+        run.board.global(Global::WatchdogTid).store(u64::from(thread::current_tid()), SeqCst);
     }
 }
 
-fn watch(world: &World, mut watched: Vec<Watched>, stop: &AtomicBool) {
+fn watch(run: &RunState, mut watched: Vec<Watched>, stop: &AtomicBool) {
     let shortest = watched.iter().filter_map(|watched| watched.limit).min();
-    let period =
-        shortest.map_or(USUAL, |limit| Duration::from_nanos((limit.0 / 4).clamp(1_000_000, 50_000_000) as u64));
+    let period = shortest.map_or(LOOK, |limit| Duration::from_nanos((limit.0 / 4).clamp(1_000_000, 50_000_000) as u64));
     while !stop.load(SeqCst) {
         std::thread::sleep(period);
         for watched in &mut watched {
-            look(world, watched);
+            look(run, watched);
         }
     }
 }
 
-fn look(world: &World, watched: &mut Watched) {
-    let cells = world.board.task(watched.task);
+fn look(run: &RunState, watched: &mut Watched) {
+    let cells = run.board.task(watched.unit);
     if cells.get(TaskWord::Active) == 0 || watched.demotion.is_demoted() {
         watched.seen = None;
         return;
@@ -116,34 +115,34 @@ fn look(world: &World, watched: &mut Watched) {
         Some((activation, before)) if activation == started => {
             let used = Nanos(used - before);
             if watched.limit.is_some_and(|limit| used > limit) {
-                // Before it is: whoever looks at the thread from outside has to know.
+                // Before the demotion: other observers of the thread have to see it.
                 cells.word(TaskWord::Demoted).store(1, SeqCst);
                 if watched.demotion.demote().is_err() {
                     cells.word(TaskWord::Demoted).store(0, SeqCst);
                 }
             } else if used > LONG {
-                free_the_kept(world, watched.task);
+                free_the_kept(run, watched.unit);
             }
         }
         _ => watched.seen = Some((started, used)),
     }
 }
 
-/// Cores without partitions: of those of the first thread, which nobody has bound to one.
-fn free_cpus(world: &World) -> Vec<usize> {
-    let in_use: Vec<usize> = world.plan.units.iter().map(|task| task.cpu).collect();
+/// Cores without partitions, among those of the first thread, which is bound to none.
+fn free_cpus(run: &RunState) -> Vec<usize> {
+    let in_use: Vec<usize> = run.plan.units.iter().map(|unit| unit.cpu).collect();
     let allowed = affinity::allowed_cpus_of(std::process::id()).unwrap_or_default();
     allowed.into_iter().filter(|cpu| !in_use.contains(cpu)).collect()
 }
 
 /// Moves threads that FMU code has made away from the core of a partition that keeps them from running.
-fn free_the_kept(world: &World, task: UnitId) {
-    let kept = kept_from(world.plan.units[task.0].cpu);
-    let free = free_cpus(world);
+fn free_the_kept(run: &RunState, unit: UnitId) {
+    let kept = kept_from(run.plan.units[unit.0].cpu);
+    let free = free_cpus(run);
     let moved = kept.into_iter().filter(|tid| affinity::move_to(*tid, &free).is_ok()).count() as u64;
     if moved > 0 {
-        let seen = Occurrence { task: Some(task), value: moved, ..Occurrence::default() };
-        world.board.fmu(world.plan.units[task.0].fmu).findings().note(FindingKind::StarvedThreads, seen);
+        let seen = Occurrence { task: Some(unit), value: moved, ..Occurrence::default() };
+        run.board.fmu(run.plan.units[unit.0].fmu).findings().note(FindingKind::StarvedThreads, seen);
     }
 }
 

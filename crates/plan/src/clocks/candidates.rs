@@ -19,14 +19,14 @@ pub struct Candidate {
     pub fmu: usize,
     /// The clock that it belongs to, or the element of an array clock; `None`: it makes the steps of its FMU.
     pub clock: Option<InputClock>,
-    /// It makes the steps of a group, and has its name (`[master.NAME]`).
+    /// The steps of a group, with its name (`[master.NAME]`).
     pub is_group: bool,
     /// The clock ticks in Event Mode, between the steps of its FMU, and is no task of its own.
     pub in_steps: bool,
     /// The priority of the clock, by which it has its place among the tasks of its FMU; `None`: there is no clock.
     pub priority: Option<FmiPriority>,
     pub release: Release,
-    /// Its period, as far as the rig or the XML says.
+    /// Its period, where the rig or the XML gives it.
     pub period: Option<Fraction>,
     pub overrun: Overrun,
     pub limits: Limits,
@@ -40,9 +40,9 @@ pub struct InputClock {
     pub variable: usize,
     /// 0 for a scalar clock, else which of its elements, from 1.
     pub element: usize,
-    /// Its interval is told to the FMU.
+    /// Its interval is set in the FMU.
     pub write_interval: bool,
-    /// Its shift is told to the FMU.
+    /// Its shift is set in the FMU.
     pub write_shift: bool,
 }
 
@@ -96,7 +96,7 @@ pub fn elements(described: &DescribedFmu, clock: &Variable) -> RangeInclusive<us
     if clock.dimensions.is_empty() { 0..=0 } else { 1..=described.elements(clock) }
 }
 
-/// The clock of that name, and which element when the name says so: `name[2]`.
+/// The clock of that name, and its element where the name has one: `name[2]`.
 pub fn named(described: &DescribedFmu, name: &str) -> Option<(usize, Option<usize>)> {
     if let Some(index) = described.find(name) {
         return Some((index, None));
@@ -108,7 +108,7 @@ pub fn named(described: &DescribedFmu, name: &str) -> Option<(usize, Option<usiz
     is_element.then_some((index, Some(element)))
 }
 
-/// After a name that no clock has: the elements that there are of an array, or what may have been meant.
+/// A hint for a name that no clock has: the elements of an array clock, or similar names.
 pub fn hint(described: &DescribedFmu, name: &str, fits: fn(&Variable) -> bool) -> String {
     let clock = name.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')).map(|(clock, _)| clock);
     let found =
@@ -131,7 +131,7 @@ pub fn of_input_clocks(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings
     of_clocks_where(|described| described.is_scheduled(), rig, fmus, findings)
 }
 
-/// Candidates for all input clocks of all FMUs whose events are handled between steps: they tick there.
+/// Candidates for all input clocks of all FMUs whose events are handled between steps, where these clocks tick.
 pub fn in_steps(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> Vec<Candidate> {
     let candidates = of_clocks_where(|described| described.handles_events(), rig, fmus, findings);
     candidates.into_iter().map(|candidate| Candidate { in_steps: true, priority: None, ..candidate }).collect()
@@ -222,7 +222,7 @@ fn candidate(
     clock: &Clock,
     findings: &mut Findings,
 ) -> Option<Candidate> {
-    // What is said of the element goes before what is said of the whole clock.
+    // The rig's table of the element goes before that of the whole clock.
     let about = |element: Option<usize>| {
         described.rig.clocks.iter().find(move |c| named(described, &c.name.value) == Some((variable, element)))
     };
@@ -257,7 +257,7 @@ fn candidate(
         true => Some(priority(described, v, clock, findings)?),
         false => None,
     };
-    // The draft has its own time and way for that, and none for shifts.
+    // The draft has a time and a function of its own for that, and none for shifts.
     let told = is_adjustable(clock.interval_variability) && described.abi() == Abi::Fmi3;
     let said: Vec<&RigTask> = overrides.iter().map(|clock| &clock.task).collect();
     let limit = |limits: fn(&Limits) -> Option<Nanos>| said.iter().find_map(|task| limits(&task.limits));
@@ -284,7 +284,7 @@ fn candidate(
     })
 }
 
-/// A clock that ticks between steps is no task: what is said of tasks is said of the steps.
+/// Refuses keys of tasks for a clock that ticks between steps: these keys belong to the steps.
 fn refuse_figures(described: &DescribedFmu, clock: &RigClock, findings: &mut Findings) {
     if clock.task != RigTask::default() {
         let (fmu, name) = (described.name(), &clock.name.value);
@@ -346,7 +346,7 @@ fn release(
             );
             findings.rig(value.place, message);
         }
-        // The table of 2.2.8.2 has Set for these clocks with `intervalDecimal`, and Get for those without.
+        // Table of 2.2.8.2: Set for these clocks with `intervalDecimal`, and Get for those without.
         let asked = is_adjustable(kind) && abi == Abi::Fmi3 && !clock.interval_decimal;
         if let (Some(value), true) = (value, asked) {
             let message = format!(
@@ -368,7 +368,7 @@ fn release(
         IntervalVariability::Constant => {
             clock.interval.map(|interval| Release::Periodic { shift: clock.shift, interval })
         }
-        // By the letter of the standard: what counts is whether `intervalDecimal` is there. In the draft the importer decides.
+        // By the letter of the standard the presence of `intervalDecimal` decides. In the draft the importer does.
         IntervalVariability::Fixed | IntervalVariability::Tunable => {
             if abi == Abi::Fmi3 && !clock.interval_decimal {
                 return Some(Release::Asked);

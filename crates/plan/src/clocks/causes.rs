@@ -1,10 +1,10 @@
-//! What brings a task about, and which clock is at the root of it (semantics S11).
+//! The causes of a task's activations, and the clock at the root of each (semantics S11).
 //!
-//! A triggered or countdown clock follows others: those that may tick its output clock, or arm it. What is not said by a
-//! description may be every partition of the FMU.
+//! A triggered or countdown clock follows others: those that may tick its output clock, or arm it. Where the description does not
+//! name them, these are all partitions of the FMU.
 //!
-//! A clock ticks once per instant, so a circle of triggers has no second round: what would close it is coalesced while it
-//! runs, and reported (semantics S3). A circle that nothing outside of it can start is an error of the rig.
+//! A clock ticks once per instant, so a circle of triggers has no second round: the tick that would close it is coalesced while
+//! the rig runs, and reported (semantics S3). A circle that nothing outside of it can start is an error of the rig.
 
 use super::candidates::Candidate;
 use super::{ClockNetwork, OutputCandidate};
@@ -35,17 +35,17 @@ pub fn of(
 
 /// Per task: the clocks that can be at the root of a chain which leads to it; itself alone, if it has a time of its own or
 /// nothing leads there.
-pub fn roots(tasks: &[UnitPlan]) -> Vec<Vec<UnitId>> {
-    let own = |task: &UnitPlan| task.caused_by.is_empty();
-    let mut roots: Vec<BTreeSet<UnitId>> = tasks
+pub fn roots(units: &[UnitPlan]) -> Vec<Vec<UnitId>> {
+    let own = |unit: &UnitPlan| unit.caused_by.is_empty();
+    let mut roots: Vec<BTreeSet<UnitId>> = units
         .iter()
         .enumerate()
-        .map(|(id, task)| if own(task) { BTreeSet::from([UnitId(id)]) } else { BTreeSet::new() })
+        .map(|(id, unit)| if own(unit) { BTreeSet::from([UnitId(id)]) } else { BTreeSet::new() })
         .collect();
     loop {
         let mut changed = false;
-        for (id, task) in tasks.iter().enumerate().filter(|(_, task)| !own(task)) {
-            let more: Vec<UnitId> = task.caused_by.iter().flat_map(|by| roots[by.0].iter().copied()).collect();
+        for (id, unit) in units.iter().enumerate().filter(|(_, unit)| !own(unit)) {
+            let more: Vec<UnitId> = unit.caused_by.iter().flat_map(|by| roots[by.0].iter().copied()).collect();
             for root in more {
                 changed |= roots[id].insert(root);
             }
@@ -61,8 +61,8 @@ pub fn roots(tasks: &[UnitPlan]) -> Vec<Vec<UnitId>> {
     roots.into_iter().enumerate().map(of).collect()
 }
 
-/// Refuses circles that nothing starts, and notes those that may close. `places`: where the rig triggers a clock, by FMU
-/// and variable.
+/// Refuses circles that nothing starts, and notes those that may close. `places`: where the rig triggers a clock, by FMU and
+/// variable.
 pub fn check_circles(
     fmus: &[DescribedFmu],
     ClockNetwork { candidates, outputs, .. }: &ClockNetwork,
@@ -102,10 +102,10 @@ pub fn check_circles(
     }
 }
 
-/// An edge leads from a candidate to each that its activation may tick, by what the descriptions declare.
+/// An edge leads from a candidate to each that its activation may tick, as the descriptions declare it.
 struct Graph {
     next: Vec<Vec<usize>>,
-    /// By candidate: those that may tick its source, if it is triggered; `None`: not said.
+    /// By candidate: the candidates that may tick its source, if it is triggered; `None`: undeclared.
     sources: Vec<Option<Vec<usize>>>,
 }
 
@@ -121,7 +121,7 @@ impl Graph {
         graph
     }
 
-    /// What can be reached from `start` in one or more steps.
+    /// The candidates that can be reached from `start` in one or more steps.
     fn reachable(&self, start: usize) -> Vec<bool> {
         let mut seen = vec![false; self.next.len()];
         let mut open = self.next[start].clone();
@@ -133,7 +133,7 @@ impl Graph {
         seen
     }
 
-    /// What something may start that is no trigger, or that is unknown.
+    /// The candidates that something other than a trigger, or something undeclared, may start.
     fn live(&self, candidates: &[Candidate]) -> Vec<bool> {
         let triggered = |candidate: usize| matches!(candidates[candidate].release, Release::Triggered { .. });
         let mut live: Vec<bool> = (0..candidates.len()).map(|d| !triggered(d) || self.sources[d].is_none()).collect();

@@ -4,14 +4,14 @@ use super::released::released;
 use crate::rig::{Mode, Rig, TriggerSource};
 use crate::{DatagramSource, FmuPlan, HostFacts, ReceiverPlan, Release, UnitPlan};
 
-/// The sources, in the order of the rig's triggers, which is what [`Release::Datagram`] counts in.
-pub fn sources(rig: &Rig, tasks: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<DatagramSource> {
+/// The sources, in the order of the rig's triggers; [`Release::Datagram`] has the index.
+pub fn sources(rig: &Rig, units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<DatagramSource> {
     let datagrams = rig.triggers.iter().filter_map(|trigger| match &trigger.source {
         TriggerSource::Datagrams(datagrams) => Some(datagrams),
         _ => None,
     });
     let sources = datagrams.enumerate().filter_map(|(source, datagrams)| {
-        let (task, clock) = released(&Release::Datagram { source }, tasks, fmus)?;
+        let (task, clock) = released(&Release::Datagram { source }, units, fmus)?;
         Some(DatagramSource { name: datagrams.address.value.to_string(), task, clock, max_rate: datagrams.max_rate })
     });
     sources.collect()
@@ -19,17 +19,17 @@ pub fn sources(rig: &Rig, tasks: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<DatagramS
 
 /// The thread that receives datagrams; in virtual time there is none. It has the priority of the most urgent clock that it
 /// serves: with less, an event would wait for partitions that are less urgent than its own; with more, it would interrupt
-/// partitions that are more urgent than everything that an event can start. It goes to an allowed core without partitions,
-/// where it meets none of them, else to the core of that clock.
-pub fn receiver(mode: Mode, sources: &[DatagramSource], tasks: &[UnitPlan], host: &HostFacts) -> Option<ReceiverPlan> {
-    let first = sources.iter().map(|source| source.task).min_by_key(|task| {
-        let task_plan = &tasks[task.0];
-        (std::cmp::Reverse(task_plan.fifo.get()), *task)
+/// partitions that are more urgent than everything that an event can start. It goes to an allowed core without partitions, else
+/// to the core of that clock.
+pub fn receiver(mode: Mode, sources: &[DatagramSource], units: &[UnitPlan], host: &HostFacts) -> Option<ReceiverPlan> {
+    let first = sources.iter().map(|source| source.task).min_by_key(|unit| {
+        let task_plan = &units[unit.0];
+        (std::cmp::Reverse(task_plan.fifo.get()), *unit)
     })?;
-    let is_free = |cpu: &&usize| host.is_free(**cpu) && tasks.iter().all(|task| task.cpu != **cpu);
+    let is_free = |cpu: &&usize| host.is_free(**cpu) && units.iter().all(|unit| unit.cpu != **cpu);
     let free = host.allowed_cpus.iter().filter(is_free).max().copied();
-    let fifo = tasks[first.0].fifo;
-    (mode == Mode::RealTime).then(|| ReceiverPlan { cpu: free.unwrap_or(tasks[first.0].cpu), fifo })
+    let fifo = units[first.0].fifo;
+    (mode == Mode::RealTime).then(|| ReceiverPlan { cpu: free.unwrap_or(units[first.0].cpu), fifo })
 }
 
 #[cfg(test)]
@@ -83,7 +83,7 @@ mod tests {
         let text = format!("[fmu.ecu]\npath = \"ecu\"\n{UDP}");
         let host = HostFacts { allowed_cpus: vec![0, 1], isolated_cpus: vec![], ..HostFacts::default() };
         let plan = try_build(&text, &[description(&late)], &host).unwrap();
-        let isr = plan.units.iter().find(|task| task.name == "isr").unwrap();
+        let isr = plan.units.iter().find(|unit| unit.name == "isr").unwrap();
         assert_eq!((plan.receiver.unwrap().fifo, isr.fifo.get()), (isr.fifo, 87));
     }
 

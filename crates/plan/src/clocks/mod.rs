@@ -1,4 +1,4 @@
-//! What activates which input clock, and when: periods, lists of times, output clocks, datagrams, stimuli.
+//! The activation of input clocks: by periods, lists of times, output clocks, datagrams, stimuli.
 
 pub mod candidates;
 pub mod causes;

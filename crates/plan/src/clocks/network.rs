@@ -9,13 +9,13 @@ pub struct OutputCandidate {
     pub variable: usize,
     /// 0 for a scalar clock, else which of its elements, from 1.
     pub element: usize,
-    /// Candidates that may tick it; empty: not said.
+    /// Candidates that may tick it; empty: undeclared.
     pub ticked_by: Vec<usize>,
     /// Candidates that it triggers.
     pub targets: Vec<usize>,
     /// Input clocks of FMUs that make steps which it triggers: FMU, and index among its outputs.
     pub clocks: Vec<(usize, usize)>,
-    /// It is an input clock that ticks between the steps of its FMU.
+    /// The candidate of an input clock that ticks between the steps of its FMU; `None`: an output clock.
     pub input: Option<Candidate>,
 }
 

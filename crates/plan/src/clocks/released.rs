@@ -1,15 +1,15 @@
-//! What something from outside of all FMUs releases: a task, or a clock that ticks between the steps of its FMU.
+//! The target of a release from outside of all FMUs: a task, or a clock that ticks between the steps of its FMU.
 
 use crate::{FmuId, FmuPlan, OutputClock, Release, StepClock, UnitId, UnitPlan};
 
 /// The task that is released like this; or, where a clock between steps is, the task that makes the steps, and that clock.
-pub fn released(release: &Release, tasks: &[UnitPlan], fmus: &[FmuPlan]) -> Option<(UnitId, Option<StepClock>)> {
-    if let Some(task) = tasks.iter().position(|task| task.release == *release) {
-        return Some((UnitId(task), None));
+pub fn released(release: &Release, units: &[UnitPlan], fmus: &[FmuPlan]) -> Option<(UnitId, Option<StepClock>)> {
+    if let Some(unit) = units.iter().position(|unit| unit.release == *release) {
+        return Some((UnitId(unit), None));
     }
     let is_it = |clock: &OutputClock| clock.input.as_ref().is_some_and(|own| own.release == *release);
     let (fmu, clock) =
         fmus.iter().enumerate().find_map(|(fmu, own)| Some((FmuId(fmu), own.output_clocks.iter().position(is_it)?)))?;
-    let task = tasks.iter().position(|task| task.fmu == fmu)?;
-    Some((UnitId(task), Some(StepClock { fmu, clock })))
+    let unit = units.iter().position(|unit| unit.fmu == fmu)?;
+    Some((UnitId(unit), Some(StepClock { fmu, clock })))
 }

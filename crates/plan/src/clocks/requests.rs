@@ -1,21 +1,21 @@
-//! Clocks that whoever controls the run may tick.
+//! Clocks that a controller of the run may tick.
 
 use crate::{FmuId, FmuPlan, Release, RequestedClock, StepClock, UnitId, UnitPlan};
 
 /// The clocks that are [released on request](Release::Request): those of tasks, then those that tick between steps.
-pub fn clocks(tasks: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<RequestedClock> {
+pub fn clocks(units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<RequestedClock> {
     let mut requests = Vec::new();
-    for (number, task) in tasks.iter().enumerate().filter(|(_, task)| task.release == Release::Request) {
-        let name = format!("{}.{}", fmus[task.fmu.0].name, task.name);
+    for (number, unit) in units.iter().enumerate().filter(|(_, unit)| unit.release == Release::Request) {
+        let name = format!("{}.{}", fmus[unit.fmu.0].name, unit.name);
         requests.push(RequestedClock { name, task: UnitId(number), clock: None });
     }
     for (fmu, own) in fmus.iter().enumerate() {
-        let Some(task) = tasks.iter().position(|task| task.fmu == FmuId(fmu)) else { continue };
+        let Some(unit) = units.iter().position(|unit| unit.fmu == FmuId(fmu)) else { continue };
         for (clock, output) in own.output_clocks.iter().enumerate() {
             if output.input.as_ref().is_some_and(|input| input.release == Release::Request) {
                 let name = format!("{}.{}", own.name, output.name);
                 let clock = Some(StepClock { fmu: FmuId(fmu), clock });
-                requests.push(RequestedClock { name, task: UnitId(task), clock });
+                requests.push(RequestedClock { name, task: UnitId(unit), clock });
             }
         }
     }
@@ -42,11 +42,11 @@ mod tests {
         let names = |plan: &Plan| plan.requests.iter().map(|own| own.name.clone()).collect::<Vec<_>>();
         let plan = controlled("");
         assert_eq!(names(&plan), ["ecu.isr"]);
-        let task = &plan.units[plan.requests[0].task.0];
-        assert_eq!((task.name.as_str(), &task.release), ("isr", &Release::Request));
+        let unit = &plan.units[plan.requests[0].task.0];
+        assert_eq!((unit.name.as_str(), &unit.release), ("isr", &Release::Request));
         assert!(!plan.notes.iter().any(|note| note.contains("it never ticks")), "{:?}", plan.notes);
         assert!(names(&controlled("[[trigger]]\nclock = \"ecu.isr\"\nat = [1.0]\n")).is_empty());
         let plan = ecu_and_plant("");
-        assert!(plan.requests.is_empty() && plan.units.iter().any(|task| task.release == Release::Never));
+        assert!(plan.requests.is_empty() && plan.units.iter().any(|unit| unit.release == Release::Never));
     }
 }

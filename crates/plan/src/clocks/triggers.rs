@@ -1,6 +1,6 @@
-//! Which output clock, which list of times, or which source of datagrams activates which triggered input clock.
+//! The connections from output clocks, lists of times and sources of datagrams to the triggered input clocks.
 //!
-//! In the draft the description says so itself (`triggeredBy`). Array clocks are triggered element by element.
+//! In the draft the description has them (`triggeredBy`). Array clocks are triggered element by element.
 
 use super::candidates::{Candidate, InputClock, elements, hint, is_input_clock, is_output_clock, named};
 use super::{ClockNetwork, OutputCandidate, causes};
@@ -41,7 +41,7 @@ fn outputs(fmus: &[DescribedFmu], candidates: &[Candidate]) -> Vec<Vec<OutputCan
     fmus.iter().enumerate().map(of_unit).collect()
 }
 
-/// Connects the clocks that others trigger with those. Candidates of clocks that nothing triggers stay as they are.
+/// Connects triggered clocks with the clocks that trigger them. Candidates of other clocks are unchanged.
 pub fn connect(
     rig: &Rig,
     fmus: &[DescribedFmu],
@@ -114,7 +114,7 @@ pub fn connect(
     }
     for candidate in candidates.iter_mut().filter(|candidate| candidate.release == Release::Never) {
         let described = &fmus[candidate.fmu];
-        // One that belongs to clocks ticks with these, not when somebody asks.
+        // A clock that belongs to clocks ticks with these, not on request.
         let is_free = candidate.variable(described).is_some_and(|clock| clock.clocks.is_empty());
         if described.controlled && is_free {
             candidate.release = Release::Request;
@@ -137,8 +137,8 @@ fn has_datagrams(candidates: &[Candidate], fmu: usize) -> bool {
     candidates.iter().any(|own| own.fmu == fmu && matches!(own.release, Release::Datagram { .. }))
 }
 
-/// Takes the clocks that tick between steps, which stand at the end, out of the candidates: they are no tasks. What triggers
-/// them does so by their places among the outputs of their FMUs.
+/// Takes the clocks that tick between steps, which stand at the end, out of the candidates: they are no tasks. Their triggers
+/// refer to them by their places among the outputs of their FMUs.
 fn apart(mut candidates: Vec<Candidate>, mut outputs: Vec<Vec<OutputCandidate>>, fmus: usize) -> ClockNetwork {
     let tasks = candidates.iter().position(|candidate| candidate.in_steps).unwrap_or(candidates.len());
     let in_steps = candidates.split_off(tasks);
@@ -159,7 +159,7 @@ fn apart(mut candidates: Vec<Candidate>, mut outputs: Vec<Vec<OutputCandidate>>,
     ClockNetwork { candidates, outputs, firsts: (0..fmus).collect(), groups: BTreeMap::new() }
 }
 
-/// What a `[[trigger]]` says.
+/// The source of a `[[trigger]]`.
 enum Trigger {
     /// Output clocks, by their FMU and their indices among its outputs.
     Outputs((usize, Vec<usize>)),

@@ -1,8 +1,7 @@
-//! How threads wait for their releases: by which clock (`clock`), and whether polling (`spin_us`) leaves the cores enough
-//! time for anything else.
+//! The way in which threads wait for their releases: by which clock (`clock`), and whether polling (`spin_us`) leaves the cores
+//! enough time for anything else.
 //!
-//! A thread that polls keeps everything less urgent from its core. Of clocks that nobody can tell when they tick, nothing is
-//! known here.
+//! A thread that polls keeps everything less urgent from its core. Clocks whose ticks are not known before the run are left out.
 
 use crate::Mode;
 use crate::findings::Findings;
@@ -22,26 +21,26 @@ impl Plan {
 }
 
 impl UnitPlan {
-    /// For so long it looks at the clock before each release, and keeps all less urgent ones from running.
+    /// The time for which its thread polls the clock before each release, and keeps less urgent ones from running.
     pub fn polls(&self, plan: &Plan) -> Nanos {
         match self.release {
-            // Nobody knows before when these come.
+            // Their times are not known before the run.
             Release::Triggered { .. } | Release::Datagram { .. } | Release::Request | Release::Never => Nanos(0),
             _ => plan.host.spin,
         }
     }
 }
 
-/// What is to be said of the share of the cores that polling takes; in real time only. All of a core's time is a problem.
-pub fn check(tasks: &[UnitPlan], rig: &Rig, findings: &mut Findings) {
+/// Reports the share of the cores that polling takes, in real time only. All of a core's time is a problem.
+pub fn check(units: &[UnitPlan], rig: &Rig, findings: &mut Findings) {
     if rig.mode != Mode::RealTime {
         return;
     }
     let spin = rig.host.spin.value;
     let mut cores: BTreeMap<usize, f64> = BTreeMap::new();
-    for task in tasks {
-        if let Release::Periodic { interval, .. } = &task.release {
-            *cores.entry(task.cpu).or_default() += spin.seconds() / Fraction::seconds(*interval);
+    for unit in units {
+        if let Release::Periodic { interval, .. } = &unit.release {
+            *cores.entry(unit.cpu).or_default() += spin.seconds() / Fraction::seconds(*interval);
         }
     }
     let micros = spin.0 as f64 / 1e3;

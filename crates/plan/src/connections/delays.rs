@@ -1,10 +1,10 @@
-//! Who computes and who sets what a connection carries, and how many versions a delayed one keeps (semantics S11).
+//! The producers and consumers of a connection, and the number of versions that a delayed one keeps (semantics S11).
 //!
-//! The bounds: a consumer may start [`LATE`] later than it is due, plus its period (17 of them where overruns queue, since
-//! 16 releases may wait). For that long the versions of each producer are kept, by the shortest time between two instants
-//! at which its values become visible: its interval; for a triggered or countdown clock the shortest interval of a clock
-//! that can be at the root of it; and [`UNKNOWN`] for what nobody knows before the run (changing and asked clocks,
-//! datagrams). What comes faster, or is read later, is counted as overwritten.
+//! The bounds: a consumer may start [`LATE`] later than it is due, plus its period (17 of them where overruns queue, since 16
+//! releases may wait). For that long the versions of each producer are kept, by the shortest time between two instants at which
+//! its values become visible: its interval; for a triggered or countdown clock the shortest interval of a clock that can be at
+//! the root of it; and [`UNKNOWN`] where no interval is known before the run (changing and asked clocks, datagrams). Versions
+//! that come faster, or are read later, are counted as overwritten.
 
 use crate::clocks::causes::roots;
 use crate::findings::Findings;
@@ -16,13 +16,13 @@ use vecud_description::VariableType;
 /// How late a consumer may start besides, s.
 const LATE: f64 = 0.1;
 
-/// Between two versions of a producer whose interval nobody knows, s.
+/// Assumed time between two versions of a producer whose interval is unknown, s.
 const UNKNOWN: f64 = 0.001;
 
 /// Bytes that all versions of a connection may take.
 const BYTES: usize = 64 << 20;
 
-/// Versions that one producer may have: what `vecud_runner::exchange::versions` can number.
+/// The largest number of versions of one producer: that of `vecud_runner::exchange::versions`.
 const VERSIONS: usize = (1 << 16) - 1;
 
 /// The tasks at both ends of one connection, most urgent first.
@@ -33,41 +33,41 @@ pub struct Ends {
 }
 
 /// The ends of all connections, of which there are this many, by their places.
-pub fn ends(connections: usize, tasks: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<Ends> {
+pub fn ends(connections: usize, units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<Ends> {
     fn note<'a>(batches: impl IntoIterator<Item = &'a BatchPlan>, mut note: impl FnMut(usize)) {
         let items = batches.into_iter().flat_map(|batch| &batch.items);
         items.flat_map(|item| &item.connections).for_each(|connection| note(connection.0));
     }
-    fn add(tasks: &mut Vec<UnitId>, task: UnitId) {
-        if tasks.last() != Some(&task) {
-            tasks.push(task);
+    fn add(units: &mut Vec<UnitId>, unit: UnitId) {
+        if units.last() != Some(&unit) {
+            units.push(unit);
         }
     }
     let mut ends = vec![Ends::default(); connections];
-    for (id, task) in tasks.iter().enumerate() {
-        note(&task.set, |connection| add(&mut ends[connection].consumers, UnitId(id)));
-        // What is read in callbacks may be so in every partition of the FMU.
-        let on_ticks = fmus[task.fmu.0].on_ticks().iter().map(|on_tick| &on_tick.batch);
-        note(task.get.iter().chain(on_ticks), |connection| add(&mut ends[connection].producers, UnitId(id)));
+    for (id, unit) in units.iter().enumerate() {
+        note(&unit.set, |connection| add(&mut ends[connection].consumers, UnitId(id)));
+        // Variables of callbacks may be read in every partition of the FMU.
+        let on_ticks = fmus[unit.fmu.0].on_ticks().iter().map(|on_tick| &on_tick.batch);
+        note(unit.get.iter().chain(on_ticks), |connection| add(&mut ends[connection].producers, UnitId(id)));
     }
     ends
 }
 
-/// Adds to the delayed ones of these connections who is at their ends and how many versions are kept.
+/// Adds producers, consumers and the numbers of versions to the delayed ones of these connections.
 pub fn complete(
     mut connections: Vec<ConnectionPlan>,
-    tasks: &[UnitPlan],
+    units: &[UnitPlan],
     fmus: &[FmuPlan],
     rig: &Rig,
     findings: &mut Findings,
 ) -> Vec<ConnectionPlan> {
-    let roots = roots(tasks);
-    let ends = ends(connections.len(), tasks, fmus);
+    let roots = roots(units);
+    let ends = ends(connections.len(), units, fmus);
     for (index, (connection, ends)) in connections.iter_mut().zip(ends).enumerate() {
         if connection.timing != Timing::Delayed {
             continue;
         }
-        let delay = plan(ends, tasks, &roots);
+        let delay = plan(ends, units, &roots);
         // Times and numbers, an element's words, and its length if it has one.
         let element = match connection.extrapolation {
             _ if is_bytes(connection) => 8 + connection.capacity.next_multiple_of(8),
@@ -93,52 +93,52 @@ fn is_bytes(connection: &ConnectionPlan) -> bool {
     matches!(connection.variable_type, VariableType::String | VariableType::Binary)
 }
 
-fn plan(Ends { producers, consumers }: Ends, tasks: &[UnitPlan], roots: &[Vec<UnitId>]) -> DelayPlan {
-    let stays = |task: &UnitPlan| matches!(task.release, Release::Periodic { .. }) && !task.leaves_its_grid();
-    let all_periodic = consumers.iter().all(|id| stays(&tasks[id.0]));
+fn plan(Ends { producers, consumers }: Ends, units: &[UnitPlan], roots: &[Vec<UnitId>]) -> DelayPlan {
+    let stays = |unit: &UnitPlan| matches!(unit.release, Release::Periodic { .. }) && !unit.leaves_its_grid();
+    let all_periodic = consumers.iter().all(|id| stays(&units[id.0]));
     let by_release = all_periodic && !consumers.is_empty();
     let late = |id: &UnitId| {
-        let task = &tasks[id.0];
-        let period = task.release.shortest_known().map_or(0.0, Fraction::seconds);
-        LATE + period * if task.overrun == Overrun::Queue { 17.0 } else { 1.0 }
+        let unit = &units[id.0];
+        let period = unit.release.shortest_known().map_or(0.0, Fraction::seconds);
+        LATE + period * if unit.overrun == Overrun::Queue { 17.0 } else { 1.0 }
     };
     let kept = consumers.iter().map(late).fold(LATE, f64::max);
-    let selected: f64 = consumers.iter().map(|id| count(late(id), seconds(&tasks[id.0]))).sum();
+    let selected: f64 = consumers.iter().map(|id| count(late(id), seconds(&units[id.0]))).sum();
     let producer = |id: UnitId| {
-        let all = count(kept, visible_every(id, tasks, roots));
+        let all = count(kept, visible_every(id, units, roots));
         let versions = if by_release { all.min(selected) } else { all };
         ProducerPlan { task: id, versions: versions.min(u32::MAX.into()) as usize }
     };
-    let with_tick = consumers.iter().all(|to| producers.iter().all(|from| goes_with_tick(*from, *to, tasks)));
+    let with_tick = consumers.iter().all(|to| producers.iter().all(|from| goes_with_tick(*from, *to, units)));
     DelayPlan { producers: producers.into_iter().map(producer).collect(), consumers, by_release, with_tick }
 }
 
-/// Whether what `from` computes in Event Mode is for `to` at that very time: it is ticked by that FMU.
-fn goes_with_tick(from: UnitId, to: UnitId, tasks: &[UnitPlan]) -> bool {
-    let (producer, consumer) = (&tasks[from.0], &tasks[to.0]);
+/// Whether `to` sees the outputs of `from`'s Event Mode at their very time: that FMU ticks it.
+fn goes_with_tick(from: UnitId, to: UnitId, units: &[UnitPlan]) -> bool {
+    let (producer, consumer) = (&units[from.0], &units[to.0]);
     let is_ticked = matches!(consumer.release, Release::Triggered { fmu, .. } if fmu == producer.fmu);
     producer.leaves_its_grid() && is_ticked
 }
 
-/// What fits into a time, and one at either end.
+/// The number of versions in a span of `time`, with one at either end.
 fn count(time: f64, every: f64) -> f64 {
     (time / every).ceil() + 2.0
 }
 
-fn seconds(task: &UnitPlan) -> f64 {
-    task.release.shortest_known().map_or(UNKNOWN, Fraction::seconds)
+fn seconds(unit: &UnitPlan) -> f64 {
+    unit.release.shortest_known().map_or(UNKNOWN, Fraction::seconds)
 }
 
 /// The shortest time between two instants at which values of a task become visible.
-fn visible_every(id: UnitId, tasks: &[UnitPlan], roots: &[Vec<UnitId>]) -> f64 {
-    let of = |root: &UnitId| match &tasks[root.0].release {
+fn visible_every(id: UnitId, units: &[UnitPlan], roots: &[Vec<UnitId>]) -> f64 {
+    let of = |root: &UnitId| match &units[root.0].release {
         Release::At(times) => {
             let gaps = times.windows(2).map(|pair| pair[1].nanos().minus(pair[0].nanos()).seconds());
             // Never more than there are.
             gaps.fold(LATE, f64::min).max(1e-6)
         }
-        _ if tasks[root.0].leaves_its_grid() => seconds(&tasks[root.0]).min(UNKNOWN),
-        _ => seconds(&tasks[root.0]),
+        _ if units[root.0].leaves_its_grid() => seconds(&units[root.0]).min(UNKNOWN),
+        _ => seconds(&units[root.0]),
     };
     roots[id.0].iter().map(of).fold(f64::INFINITY, f64::min).max(1e-9)
 }

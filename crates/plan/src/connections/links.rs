@@ -14,16 +14,16 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use vecud_description::{Causality, Variable, VariableType};
 
-/// Bytes of a string when nobody says more.
+/// Bytes of a string by default.
 const STRING: usize = 256;
 
-/// Bytes of a binary when nobody says more.
+/// Bytes of a binary by default.
 const BINARY: usize = 4096;
 
 /// Bytes that all elements of a connection may have together.
 const BYTES: usize = 8 * ELEMENTS;
 
-/// A connection whose ends are found.
+/// A connection with both ends found.
 pub struct Link {
     pub source: VariableId,
     pub target: VariableId,
@@ -147,13 +147,13 @@ pub fn resolve(
     Links::new(links)
 }
 
-/// Why an FMU makes its steps together with others, where nobody has said so in the rig.
+/// Why an FMU makes its steps together with others without a table in the rig.
 fn why_together(fmus: &[DescribedFmu], fmu: usize) -> &'static str {
     if fmus[fmu].master.is_some() { "" } else { ", since their clocks are connected" }
 }
 
-/// Whether values go from one FMU to the other within one release: they are in one group, or their clocks are connected, or those of the
-/// one FMU that it is, with one another.
+/// Whether values go from one FMU to the other within one release: both are in one group, or their clocks are connected; for a
+/// single FMU, its clocks with one another.
 fn are_together(fmus: &[DescribedFmu], clocks: &ClockNetwork, from: usize, to: usize) -> bool {
     let ticks_itself = || clocks.outputs[from].iter().any(|output| output.clocks.iter().any(|(fmu, _)| *fmu == from));
     if fmus[from].master.is_some() {
@@ -268,7 +268,7 @@ fn fit(
         );
         return Err((place, message));
     }
-    // What comes from a step is valid at the end of it, and what goes to one is sampled at its begin (semantics S20).
+    // Outputs of a step are valid at its end, and inputs of a step are sampled at its begin (semantics S20).
     let steps = [a_unit, b_unit].iter().any(|described| described.steps().is_some());
     let timing = connect.timing.unwrap_or(if steps { Timing::Delayed } else { Timing::Immediate });
     let extrapolation = connect.extrapolation.value;
@@ -299,8 +299,8 @@ fn element(array: &str, selection: &ElementSelection) -> String {
     format!("; {which} is written {array}[{first}]")
 }
 
-/// How values of one variable become those of another, if none gets lost. An enumeration of FMI 2.0 and 1.0 is an `Integer` in the functions
-/// that get and set it.
+/// The lossless conversion between the types of two variables, if there is one. An enumeration of FMI 2.0 and 1.0 is an `Integer`
+/// in the functions that get and set it.
 fn carried((a_unit, a): (&DescribedFmu, &Variable), (b_unit, b): (&DescribedFmu, &Variable)) -> Option<Widening> {
     let in_functions = |described: &DescribedFmu, v: &Variable| match v.variable_type {
         VariableType::Enumeration if described.abi().has_integer_enumerations() => VariableType::Int32,
@@ -310,7 +310,7 @@ fn carried((a_unit, a): (&DescribedFmu, &Variable), (b_unit, b): (&DescribedFmu,
     as_described.or_else(|| widening(in_functions(a_unit, a), in_functions(b_unit, b)))
 }
 
-/// What to say of types that do not connect: whether they would the other way round.
+/// The message for types that do not connect; it tells whether they would the other way round.
 fn lossy(from: VariableType, to: VariableType) -> String {
     let (a, b) = (from.name(), to.name());
     match widening(to, from) {

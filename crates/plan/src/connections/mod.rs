@@ -1,4 +1,4 @@
-//! What a connection is: its two ends, what happens to a value on its way, and when it becomes visible (semantics S11).
+//! Connections: their two ends, the conversion of a value on its way, and when it becomes visible (semantics S11).
 
 pub mod delays;
 pub mod links;

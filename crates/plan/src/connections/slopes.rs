@@ -4,7 +4,7 @@ use crate::described::DescribedFmu;
 use crate::rig::{Extrapolation, Timing};
 use vecud_description::{Variability, Variable, VariableType};
 
-/// Whether what a connection with this timing carries can be extrapolated like this; else why not. `names` are those of both ends.
+/// Whether a connection with this timing can be extrapolated like this; else why not. `names` are those of both ends.
 pub(super) fn check(
     (timing, extrapolation): (Timing, Extrapolation),
     (from, output): (&DescribedFmu, &Variable),

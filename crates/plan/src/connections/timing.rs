@@ -1,5 +1,5 @@
-//! What a connection's timing means for its consumers, in words: the delay of a delayed one, and whether what an immediate
-//! one carries depends on the schedule (semantics S11, S15).
+//! The consequences of a connection's timing for its consumers, as text: the delay of a delayed one, and whether the values of an
+//! immediate one depend on the schedule (semantics S11, S15).
 
 use super::delays::{Ends, ends};
 use crate::interval::interval_text;
@@ -27,17 +27,17 @@ pub fn words(plan: &Plan) -> Vec<String> {
 }
 
 /// `plant.step`.
-pub fn name(plan: &Plan, task: UnitId) -> String {
-    plan.full_name(&plan.units[task.0])
+pub fn name(plan: &Plan, unit: UnitId) -> String {
+    plan.full_name(&plan.units[unit.0])
 }
 
 /// [`Plan::told_name`] of a task of this number.
-pub fn told_name(plan: &Plan, task: UnitId) -> String {
-    plan.told_name(&plan.units[task.0])
+pub fn told_name(plan: &Plan, unit: UnitId) -> String {
+    plan.told_name(&plan.units[unit.0])
 }
 
-fn names(plan: &Plan, tasks: &[UnitId]) -> String {
-    tasks.iter().map(|task| name(plan, *task)).collect::<Vec<_>>().join(", ")
+fn names(plan: &Plan, units: &[UnitId]) -> String {
+    units.iter().map(|unit| name(plan, *unit)).collect::<Vec<_>>().join(", ")
 }
 
 fn delayed(plan: &Plan, producers: &[UnitId], roots: &[Vec<UnitId>]) -> String {
@@ -128,7 +128,7 @@ fn is_within((shift, interval): (Fraction, Fraction), (other_shift, other): (Fra
 }
 
 impl ConnectionPlan {
-    /// What goes where: `plant.speed → ecu.speed`.
+    /// Source and target: `plant.speed → ecu.speed`.
     pub fn arrow(&self) -> String {
         format!("{} → {}", self.from, self.to)
     }

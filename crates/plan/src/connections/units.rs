@@ -1,18 +1,18 @@
-//! Whether the units of two connected variables go together (FMI 3.0, 2.4.3).
+//! The units of two connected variables, and whether they convert (FMI 3.0, 2.4.3).
 //!
-//! Equal base units convert, different ones do not connect, unless the rig says that values pass as they are.
+//! Equal base units convert, different ones do not connect, unless the rig lets values pass unchanged.
 
 use crate::described::DescribedFmu;
 use crate::model::conversion::UnitConversion;
 use crate::rig::UnitsOfConnection;
 use vecud_description::{BaseUnit, Variable, VariableType};
 
-/// What the units of two connected variables come to.
+/// The relation of the units of two connected variables.
 #[derive(Debug, PartialEq)]
 pub enum UnitRelation {
     /// Values pass as they are.
     Same,
-    /// Values pass as they are; the text says what could not be checked.
+    /// Values pass unchanged; the text tells the part that could not be checked.
     Unknown(String),
     /// Values are multiplied and shifted.
     Convert(UnitConversion),
@@ -89,7 +89,7 @@ fn without_angle(unit: &BaseUnit) -> Vec<i32> {
     [&unit.exponents[..RAD], &unit.exponents[RAD + 1..]].concat()
 }
 
-/// Nothing is compared; what does not go together is said.
+/// The relation where the rig lets values pass unchanged: units are not compared, but a mismatch is noted.
 fn as_is(a: (&DescribedFmu, &Variable), b: (&DescribedFmu, &Variable), from: &str, to: &str) -> UnitRelation {
     match (&a.1.unit, &b.1.unit) {
         (Some(a_name), Some(b_name)) if compare(a, b, from, to, UnitsOfConnection::Convert) != UnitRelation::Same => {

@@ -1,17 +1,17 @@
-//! On which inputs the initial value of an output depends, as far as its model description says.
+//! The inputs on which the initial value of an output depends, by its model description.
 //!
-//! | version | where it stands |
+//! | version | element |
 //! |---|---|
-//! | FMI 3.0, its draft, FMI 2.0 | `InitialUnknown`; of what is not listed there `Output` |
+//! | FMI 3.0, its draft, FMI 2.0 | `InitialUnknown`; for outputs that are not listed there `Output` |
 //! | FMI 1.0 | `DirectDependency` |
 //!
-//! Guarantees: what is not said, or not in words of inputs, counts as a dependency on all inputs.
+//! Guarantees: an output without declared dependencies, or with others than inputs, counts as dependent on all inputs.
 
 use crate::described::DescribedFmu;
 use std::collections::{HashMap, HashSet};
 use vecud_description::{Causality, Initial, Unknown, Variable};
 
-/// What an FMU says of its initial values.
+/// The declared dependencies of an FMU's initial values.
 pub struct InitialDependencies<'a> {
     described: &'a DescribedFmu<'a>,
     /// By the place of the variable.
@@ -25,7 +25,7 @@ impl<'a> InitialDependencies<'a> {
         let description = described.input.description;
         let structure = &description.structure;
         let mut unknowns = HashMap::new();
-        // What is said of the initial value replaces what is said of later ones.
+        // A declaration for the initial value replaces the one for later values.
         for unknown in structure.outputs.iter().chain(&structure.initial_unknowns) {
             if let Some(place) = description.place(unknown.variable) {
                 unknowns.insert(place, unknown);
@@ -48,7 +48,7 @@ impl<'a> InitialDependencies<'a> {
             if self.inputs.contains(&on) {
                 inputs.push(on);
             } else if !self.is_given(&self.described.variables()[on]) {
-                // A state, say, that is computed from nobody knows what.
+                // A state, for instance, whose own dependencies are undeclared.
                 return None;
             }
         }

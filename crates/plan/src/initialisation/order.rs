@@ -15,26 +15,26 @@ use vecud_base::graph::constrained;
 use vecud_description::VariableType;
 use vecud_solver::master::{Block, Dependencies};
 
-/// What the rig wants of the variables of one FMU in its initialisation, by index.
+/// The variables of one FMU that the rig needs in its initialisation, by index.
 #[derive(Default)]
 pub struct InitialVariables {
     /// Inputs whose sources have initial values.
     pub set: BTreeSet<usize>,
     /// Outputs that feed these.
     pub feeding: HashSet<usize>,
-    /// All that is read, in document order; of inputs only those of `set`.
+    /// All variables to be read, in document order; of inputs only those of `set`.
     pub get: Vec<usize>,
     /// All that is read when the FMU has left Initialization Mode, since it does not give them before.
     pub later: Vec<usize>,
 }
 
-/// So many variables of a circle are named.
+/// The number of variables of a circle that messages name.
 const NAMED: usize = 12;
 
-/// What happens to an FMU. Where nothing else decides, it happens in this order.
+/// An event of an FMU's initialisation. By default the events of an FMU are in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Port {
-    /// It enters Initialization Mode.
+    /// The FMU enters Initialization Mode.
     Enter,
     /// An input of it is set.
     Set(usize),
@@ -44,7 +44,7 @@ pub enum Port {
     Get(usize),
 }
 
-/// What comes after what.
+/// The order of all events.
 pub struct Ordered {
     /// All that happens.
     pub sequence: Vec<InitialBlock>,
@@ -52,15 +52,15 @@ pub struct Ordered {
     pub cut: HashSet<usize>,
 }
 
-/// Some of what happens, each with its FMU.
+/// Some events, each with its FMU.
 pub enum InitialBlock {
-    /// It happens once.
+    /// Events that happen once.
     Plain(Vec<(usize, Port)>),
-    /// It happens again and again, for a loop to be solved.
+    /// Events that are repeated, for a loop to be solved.
     Loop {
         /// The links, by their numbers, that close the loop.
         closing: Vec<usize>,
-        /// What happens, when these have values.
+        /// The repeated events, once these inputs have values.
         events: Vec<(usize, Port)>,
     },
 }
@@ -97,7 +97,7 @@ pub fn order(
         notes.extend(graph.note(&closing, because, &circle));
         cut.extend(closing);
     }
-    // What is a circle only because FMI 1.0 wants all inputs before it gives any output: whatever the first such FMU of it gets.
+    // A circle that exists only because FMI 1.0 requires all inputs before any output is cut at all inputs of its first such FMU.
     let direct = [graph.direct.as_slice(), graph.late.as_slice()].concat();
     loop {
         blocks = graph.blocks(&direct, &cut);
@@ -146,14 +146,14 @@ pub fn order(
     Ordered { sequence, cut: cut.into_iter().map(|link| graph.links[link].0).collect() }
 }
 
-/// What depends on what.
+/// The dependencies between events.
 struct Graph<'a> {
     fmus: &'a [DescribedFmu<'a>],
     /// The FMUs in the order in which they would be initialised as a whole: producers first.
     whole: Vec<usize>,
-    /// Place in `whole`, and what happens.
+    /// Place in `whole`, and the event.
     nodes: Vec<(usize, Port)>,
-    /// Pairs of nodes of one FMU: what comes before, and what after.
+    /// Pairs of nodes of one FMU: the earlier, and the later one.
     direct: Vec<(usize, usize)>,
     /// More of these: FMI 1.0 has no Initialization Mode.
     late: Vec<(usize, usize)>,
@@ -192,7 +192,7 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// Adds what happens to the FMU at this place; inputs that are set and variables that are read will be found by `set` and `got`.
+    /// Adds the events of the FMU at this place; `set` and `got` will find its inputs and the variables that are read.
     fn add(
         &mut self,
         at: usize,
@@ -245,7 +245,7 @@ impl<'a> Graph<'a> {
         Dependencies { names: &self.nodes, direct, connections: &connections }.order()
     }
 
-    /// What of an order is no order.
+    /// The parts of an order that are circles.
     fn circles<'b>(&self, blocks: &'b [Block], cut: &HashSet<usize>) -> Vec<Circle<'b>> {
         let mut circle_of = vec![None; self.nodes.len()];
         let mut circles = Vec::new();
@@ -263,8 +263,8 @@ impl<'a> Graph<'a> {
         circles
     }
 
-    /// The links of a circle without which it is none: those that come from an FMU that is initialised later as a whole, or from the one
-    /// that they lead to. In a group names decide, and not the order of the rig.
+    /// The links of a circle whose removal opens it: those that come from an FMU that is initialised later as a whole, or from
+    /// the one that they lead to. In a group names decide, and not the order of the rig.
     fn closing(&self, circle: &Circle) -> Vec<usize> {
         let by_name = self.group_of(circle).is_some();
         let leads_back = |&&link: &&usize| {
@@ -337,7 +337,7 @@ impl<'a> Graph<'a> {
         &self.fmus[self.links[link].1.target.0]
     }
 
-    /// What a node stands for.
+    /// The event of a node.
     fn event(&self, node: usize) -> (usize, Port) {
         let (at, port) = self.nodes[node];
         (self.whole[at], port)

@@ -1,4 +1,4 @@
-//! The steps of the initialisation: what is set and read in each.
+//! The steps of the initialisation: the variables that are set and read in each.
 
 use super::order::{self, InitialBlock, InitialVariables, Ordered, Port};
 use crate::connections::links::Link;
@@ -27,7 +27,7 @@ pub fn plan(resolved: &Resolved, findings: &mut Findings) -> Vec<InitialStep> {
                 Port::AllSet => {}
                 Port::Set(input) if kept.contains(&(fmu, input)) => steps.set(fmu, input),
                 Port::Set(_) => {}
-                // It keeps its start value, which only the FMU knows of an array of another size.
+                // The variable keeps its start value, which only the FMU has for an array of another size.
                 Port::Get(variable)
                     if variables[fmu].set.contains(&variable)
                         && !kept.contains(&(fmu, variable))
@@ -55,14 +55,14 @@ pub fn plan(resolved: &Resolved, findings: &mut Findings) -> Vec<InitialStep> {
     steps
 }
 
-/// What is known of the link of this number, which closes a loop.
+/// The connection of the link of this number, which closes a loop.
 fn closing(resolved: &Resolved, link: usize) -> ClosingConnection {
     let Link { target: (fmu, variable), to, .. } = &resolved.links[link];
     let described = &resolved.fmus[*fmu];
     let elements = to.runs.iter().cloned().flatten();
     let start = match start_of(described, *variable, &resolved.starts[*fmu]) {
         Some(Values::Float64(all)) => elements.map(|element| all[element]).collect(),
-        // Only the FMU knows what an array of another size starts with.
+        // Only the FMU has the start value of an array of another size.
         _ => elements.map(|_| 0.0).collect(),
     };
     let nominal = described.variables()[*variable].nominal.unwrap_or(1.0);
@@ -80,7 +80,7 @@ fn readable(v: &Variable) -> bool {
     v.clocks.is_empty() && v.initial.is_some()
 }
 
-/// What is wanted of each FMU, which these links are between.
+/// The variables of each FMU that these links need.
 fn variables(resolved: &Resolved, links: &[(usize, &Link)]) -> Vec<InitialVariables> {
     let mut all: Vec<InitialVariables> = resolved.fmus.iter().map(|_| InitialVariables::default()).collect();
     for (_, link) in links {
@@ -88,17 +88,17 @@ fn variables(resolved: &Resolved, links: &[(usize, &Link)]) -> Vec<InitialVariab
         all[link.target.0].set.insert(link.target.1);
     }
     for (fmu, own) in all.iter_mut().enumerate() {
-        let wanted = &resolved.wanted[fmu];
+        let needed = &resolved.needed[fmu];
         let is_read = |&index: &usize| {
             let described = &resolved.fmus[fmu];
             let v = &described.variables()[index];
             match v.causality {
-                // Recorded: its start value is not what it starts with. Most are recorded where they are set.
+                // Recorded: its start value may differ from its first value. Most inputs are recorded where they are set.
                 Causality::Input => {
-                    v.clocks.is_empty() && (wanted.is_input_read(described, index) || described.is_resized(v))
+                    v.clocks.is_empty() && (needed.is_input_read(described, index) || described.is_resized(v))
                 }
                 _ => {
-                    let is_computed = is_computed(described, v) || wanted.is_given_by_another_name(described, index);
+                    let is_computed = is_computed(described, v) || needed.is_given_by_another_name(described, index);
                     readable(v) && (is_computed || !resolved.links.fed_by((fmu, index)).is_empty())
                 }
             }
@@ -106,12 +106,13 @@ fn variables(resolved: &Resolved, links: &[(usize, &Link)]) -> Vec<InitialVariab
         let given = given(&resolved.fmus[fmu]);
         let is_given =
             |index: &usize| given.as_ref().is_none_or(|given| given.contains(&resolved.fmus[fmu].place(*index)));
-        (own.get, own.later) = wanted.read.iter().copied().filter(is_read).partition(is_given);
+        (own.get, own.later) = needed.read.iter().copied().filter(is_read).partition(is_given);
     }
     all
 }
 
-/// The [places](DescribedFmu::place) of what an FMU gives in Initialization Mode; `None`: all. What feeds others is an output, and so among them.
+/// The [places](DescribedFmu::place) of the values that an FMU gives in Initialization Mode; `None`: all. A source of a
+/// connection is an output, and so among them.
 fn given(described: &DescribedFmu) -> Option<HashSet<usize>> {
     let variables = || described.variables().iter().enumerate();
     let outputs =
@@ -122,15 +123,15 @@ fn given(described: &DescribedFmu) -> Option<HashSet<usize>> {
     described.abi().gives_unknowns_alone_in_initialization_mode().then(|| outputs.chain(unknowns).collect())
 }
 
-/// Whether only the FMU knows what a variable starts with.
+/// Whether only the FMU has the initial value of a variable.
 fn is_computed(described: &DescribedFmu, v: &Variable) -> bool {
     let given = v.variability == Variability::Constant
         || matches!(v.causality, Causality::Parameter | Causality::StructuralParameter);
-    // The start value of an array that the rig has resized is nobody's but the FMU's.
+    // For an array that the rig has resized only the FMU has the start value.
     !given || described.is_resized(v)
 }
 
-/// The steps so far, and what the next ones set and read: variables of one FMU that follow each other are one step for each type.
+/// The steps so far, and the variables of the next ones: variables of one FMU that follow each other are one step for each type.
 struct Steps<'a> {
     resolved: &'a Resolved<'a>,
     /// The connections, by their numbers, that have no value in time.

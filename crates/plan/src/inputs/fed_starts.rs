@@ -1,4 +1,4 @@
-//! What an input that a file feeds starts with: what the file has for the start time, unless the rig gives it a start value.
+//! Start values of inputs that a file feeds: the file's values of the start time, unless the rig gives a start value.
 
 use super::start_values::{self, Starts, start_of};
 use super::stimuli::{FedInput, Stimuli};
@@ -10,7 +10,8 @@ use crate::rig::{Diagnostic, RigValue};
 use std::collections::BTreeMap;
 use vecud_description::{Values, VariableType};
 
-/// Adds to the start values of each FMU what files have for its inputs. An input that belongs to a clock gets its value with a tick.
+/// Adds the files' values for inputs to the start values of each FMU. An input that belongs to a clock gets its value with a
+/// tick.
 pub fn add(
     stimuli: &Stimuli,
     opened: &[StimulusInput],
@@ -38,7 +39,7 @@ pub fn add(
     }
 }
 
-/// These elements of a variable, and those that it starts with besides; `None`: no file has any, or nobody knows the others.
+/// These elements of a variable, completed by its other start values; `None`: no file has any, or the others are unknown.
 fn together(own: &[(usize, Values)], others: Option<Values>, elements: usize) -> Option<Values> {
     let (_, first) = own.first()?;
     let all = others.or_else(|| (own.len() == elements).then(|| expanded(first, elements)))?;
@@ -49,8 +50,8 @@ fn together(own: &[(usize, Values)], others: Option<Values>, elements: usize) ->
     Some(own.iter().fold(all, put))
 }
 
-/// What a file has for an element at the start time. `None`: nothing, or what fits no variable of that type, which is told where its
-/// row is read.
+/// A file's value for an element at the start time. `None`: there is none, or it fits no variable of that type, which is reported
+/// where its row is read.
 fn element(
     stimuli: &Stimuli,
     opened: &[StimulusInput],

@@ -1,4 +1,4 @@
-//! What variables get that no other FMU computes: start values, files of stimuli, commands.
+//! Values of variables that no other FMU computes: start values, files of stimuli, commands.
 
 pub mod fed_starts;
 pub mod own_starts;

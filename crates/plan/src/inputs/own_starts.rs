@@ -1,4 +1,4 @@
-//! What the variables of one FMU start with, whoever says it: what `vecud inspect` shows and keeps.
+//! The start values of the variables of one FMU, from the description and the rig: `vecud inspect` shows and keeps them.
 
 use super::start_values::{Starts, check, resolve, settable, structure};
 use crate::described::{DescribedFmu, NameMeaning, find};
@@ -17,7 +17,7 @@ pub struct OwnStarts<'a> {
     description: &'a ModelDescription,
     /// Other values than the description's, of all elements.
     changed: BTreeMap<usize, Values>,
-    /// Variables whose value in the description does not count: they have another size, or are another name of one that is given.
+    /// Variables whose value in the description does not count: they have another size, or are an alias of one that is given.
     void: BTreeSet<usize>,
 }
 
@@ -62,14 +62,14 @@ impl<'a> OwnStarts<'a> {
         self.changed.len()
     }
 
-    /// The value that the variable at this place starts with; `None`: nobody says it.
+    /// The start value of the variable at this place; `None`: there is none.
     pub fn value(&self, index: usize) -> Option<&Values> {
         let described = || self.description.variables[index].start.as_ref().filter(|_| !self.void.contains(&index));
         self.changed(index).or_else(described)
     }
 
-    /// The start value of a variable as a line of a file that is given to the same FMU again. `None`: it has none that can be given;
-    /// an error: why the file cannot have it.
+    /// The start value of a variable as a line of a file that is given to the same FMU again. `None`: it has none that can be
+    /// given; an error: why the file cannot have it.
     pub fn line(&self, index: usize) -> Option<Result<String, String>> {
         let variable = &self.description.variables[index];
         let values = self.value(index).filter(|_| settable(variable).is_ok())?;
@@ -79,8 +79,8 @@ impl<'a> OwnStarts<'a> {
     }
 }
 
-/// Takes those start values out of a rig for one FMU that a file has as the description has them: the FMU starts with them anyway, and
-/// there are FMUs that cannot be told all of them.
+/// Removes from a rig of one FMU the start values that equal those of the description: the FMU starts with them anyway, and some
+/// FMUs refuse some of them.
 pub fn keep_changed(rig: &mut Rig, description: &ModelDescription) -> Result<(), PlanError> {
     let starts = OwnStarts::of(rig, description)?;
     let is_kept: Vec<bool> = with_described(rig, description, |described, _| {
@@ -95,7 +95,7 @@ pub fn keep_changed(rig: &mut Rig, description: &ModelDescription) -> Result<(),
     Ok(())
 }
 
-/// Does something with the only FMU of a rig, and says what is wrong with the rig.
+/// Does something with the only FMU of a rig, and returns the rig's problems.
 fn with_described<T>(
     rig: &Rig,
     description: &ModelDescription,
@@ -111,7 +111,7 @@ fn with_described<T>(
     Ok(done)
 }
 
-/// Where a value lies in the FMU: variables for which that is the same place are names of one value.
+/// The storage of a value in the FMU: variables with the same one are aliases.
 fn place(variable_type: VariableType, reference: ValueReference) -> (VariableType, ValueReference) {
     match variable_type {
         // FMI 1.0 and 2.0 get and set both with the same functions, and in FMI 3.0 no two variables have one reference.

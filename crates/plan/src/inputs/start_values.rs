@@ -28,7 +28,8 @@ pub fn resolve(described: &DescribedFmu, findings: &mut Findings) -> Starts {
 
 fn of(described: &DescribedFmu, structural: bool, findings: &mut Findings) -> Starts {
     let mut starts = Starts::new();
-    // What of each variable has been given already, in the rig file and on the command line, which may give it again.
+    // Elements that have been given already, in the rig file (`false`) or on the command line (`true`), which may give them
+    // again.
     let mut given: BTreeMap<(bool, usize), Vec<ElementSelection>> = BTreeMap::new();
     for (name, value) in &described.rig.start {
         let (index, selection) = match find(described, &name.value) {
@@ -113,7 +114,7 @@ pub fn fitting(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Opt
     Some(in_limits(v, number).map(|number| collect(v.variable_type, vec![number])))
 }
 
-/// Tells of arrays that the rig has resized and that nobody gives a value: what their descriptions say does not fit them.
+/// Notes arrays that the rig has resized without giving them a value: the values of their descriptions do not fit.
 pub fn note_resized(
     described: &DescribedFmu,
     starts: &Starts,
@@ -238,8 +239,8 @@ pub fn check(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Resul
     }
 }
 
-/// A value that somebody has written, as the values of a variable with so many elements, whatever its limits; else what is wrong: "must be
-/// a number, not true".
+/// A value from a rig file, as the values of a variable with this number of elements, whatever its limits; else the error: "must
+/// be a number, not true".
 pub fn values_of(v: &Variable, items: &[EnumerationItem], elements: usize, value: &RigValue) -> Result<Values, String> {
     let scalars: Vec<&RigValue> = match value {
         RigValue::Array(list) if v.dimensions.is_empty() => {
@@ -313,7 +314,7 @@ fn number(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<E
             None => not(i.to_string()),
         },
         (_, RigValue::Float(f)) => match range(kind) {
-            // Beyond 2^53 a float no longer says which integer is meant.
+            // Beyond 2^53 a float does not determine an integer.
             Some((low, high)) if f.fract() == 0.0 && f.abs() < 9.1e15 => {
                 let whole = *f as i128;
                 if (low..=high).contains(&whole) {

@@ -20,13 +20,13 @@ use std::collections::{BTreeSet, HashMap};
 const WORDS: usize = 1 << 20;
 /// Rows that are read ahead at least, of numbers, and where strings and binaries make them long.
 const LEAST_ROWS: (usize, usize) = (64, 8);
-/// Bytes that a string or binary gets, unless the rig or `maxSize` says otherwise.
+/// Bytes of a string or binary, unless the rig or `maxSize` gives another number.
 const TEXT: usize = 4096;
 /// Bytes that all strings and binaries of a row may have.
 const TEXTS: usize = 16 << 20;
 /// Rows that are read ahead where they are far apart.
 const SLOW_ROWS: usize = 1024;
-/// Columns of a file of which is told what is wrong with them.
+/// The number of columns of a file whose problems are reported.
 const TOLD: usize = 20;
 
 /// An element of an input and the column that feeds it.
@@ -66,13 +66,13 @@ struct UsedColumn<'a> {
     problem: Box<dyn Fn(String) -> Diagnostic + 'a>,
 }
 
-/// What a column feeds.
+/// The target of a column.
 enum ColumnTarget {
     Input { variable: VariableId, element: usize, capacity: Option<usize> },
     Clock { candidate: usize },
 }
 
-/// Finds what each column of all stimuli feeds.
+/// Finds the target of each column of all stimuli.
 pub fn resolve(
     rig: &Rig,
     opened: &[StimulusInput],
@@ -81,7 +81,7 @@ pub fn resolve(
     findings: &mut Findings,
 ) -> Stimuli {
     let mut all = Stimuli { plans: Vec::new(), inputs: Vec::new(), ticked: Vec::new() };
-    // What is fed already: by which column of which file.
+    // The elements that have a source already: the column and its file.
     let mut taken: HashMap<(usize, usize, usize), String> = HashMap::new();
     for (stimulus, own) in rig.stimuli.iter().enumerate() {
         let mut plan = StimulusPlan {
@@ -96,7 +96,7 @@ pub fn resolve(
         };
         // Columns that tick, and the candidates that they do.
         let mut ticks: Vec<(FedClock, usize)> = Vec::new();
-        // Nobody has opened the file: there is no run either.
+        // Without an open file there is no run either.
         let Some(opened) = opened.get(stimulus) else {
             all.plans.push(plan);
             all.ticked.push(Vec::new());
@@ -148,7 +148,7 @@ pub fn resolve(
                     });
                 }
                 ColumnTarget::Clock { candidate } => {
-                    // Its task is known when tasks are sorted.
+                    // The tasks are numbered later, by the order.
                     let (cell, column, task) = (used.cell, used.column.to_owned(), UnitId(usize::MAX));
                     ticks.push((FedClock { cell, column, task, clock: None }, candidate));
                 }
@@ -164,7 +164,7 @@ pub fn resolve(
     all
 }
 
-/// What is left out, and how far is read ahead.
+/// Notes ignored columns, and sets the read-ahead.
 fn finish(plan: &mut StimulusPlan, own: &RigStimulus, opened: &StimulusInput, findings: &mut Findings) {
     let used: BTreeSet<usize> =
         plan.values.iter().map(|value| value.cell).chain(plan.ticks.iter().map(|tick| tick.cell)).collect();
@@ -197,7 +197,7 @@ fn finish(plan: &mut StimulusPlan, own: &RigStimulus, opened: &StimulusInput, fi
             findings
                 .rig(own.file.place, format!("{message}; columns = {{ \"fmu.input\" = \"column\" }} says what fits"));
         }
-    // Of a trajectory each column is somebody's, maybe another stimulus'.
+    // In a trajectory each column has an owner, maybe another stimulus.
     } else if plan.left_out > 0 && !own.jumps {
         findings.note(format!(
             "{} of the {} columns of {} feed nothing and are left out",
@@ -208,7 +208,7 @@ fn finish(plan: &mut StimulusPlan, own: &RigStimulus, opened: &StimulusInput, fi
     }
 }
 
-/// The columns that are used, with what they feed.
+/// The used columns, with their targets.
 fn uses<'a>(
     rig: &'a Rig,
     own: &'a RigStimulus,
@@ -264,7 +264,7 @@ fn some_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
     format!("; it has {}", names.join(", "))
 }
 
-/// What a column is for.
+/// Finds the target of a column.
 fn target(
     rig: &Rig,
     fmus: &[DescribedFmu],
@@ -431,7 +431,7 @@ impl Stimuli {
         self.inputs().any(|input| input == variable)
     }
 
-    /// Whether what stimuli feed of this input is held from one row to the next.
+    /// Whether stimuli hold the values of this input from one row to the next.
     pub fn holds(&self, variable: VariableId) -> bool {
         let mut own = self.inputs.iter().filter(|input| input.variable == variable);
         own.all(|input| self.plans[input.stimulus].interpolation == Interpolation::Hold)
@@ -472,7 +472,7 @@ impl Stimuli {
         own == described.elements(&described.variables()[variable.1]) && !is_connected
     }
 
-    /// Adds to an input, which connections may feed as well, what stimuli feed of it. `starts`: those of its FMU.
+    /// Adds the stimuli's elements to an input, which may have connections as well. `starts`: those of its FMU.
     pub fn feed(
         &self,
         described: &DescribedFmu,
@@ -493,21 +493,21 @@ impl Stimuli {
         item.capacity = rooms.fold(item.capacity, usize::max);
     }
 
-    /// What the plan says of stimuli, with the tasks and the clocks between steps that they tick.
-    pub fn plans(&self, tasks: &[UnitPlan], fmus: &[FmuPlan], times: &Timetable) -> Vec<StimulusPlan> {
+    /// The plans of the stimuli, with the tasks and the clocks between steps that they tick.
+    pub fn plans(&self, units: &[UnitPlan], fmus: &[FmuPlan], times: &Timetable) -> Vec<StimulusPlan> {
         let mut plans = self.plans.clone();
         for (stimulus, plan) in plans.iter_mut().enumerate() {
             for (tick, own) in plan.ticks.iter_mut().enumerate() {
                 let release = Release::Stimulus { stimulus, tick };
-                (own.task, own.clock) = released(&release, tasks, fmus).expect("it releases something");
+                (own.task, own.clock) = released(&release, units, fmus).expect("it releases something");
             }
-            let feeds = |task: &UnitPlan| {
-                let mut fed = task.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
+            let feeds = |unit: &UnitPlan| {
+                let mut fed = unit.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
                 fed.any(|fed| fed.stimulus == stimulus)
             };
-            let ticks = |task: usize| plan.ticks.iter().any(|tick| tick.task == UnitId(task));
-            let fed = (0..tasks.len()).filter(|task| ticks(*task) || feeds(&tasks[*task]));
-            plan.grids = fed.flat_map(|task| tasks[task].steps_on(times.start, times.stop)).collect();
+            let ticks = |unit: usize| plan.ticks.iter().any(|tick| tick.task == UnitId(unit));
+            let fed = (0..units.len()).filter(|unit| ticks(*unit) || feeds(&units[*unit]));
+            plan.grids = fed.flat_map(|unit| units[unit].steps_on(times.start, times.stop)).collect();
         }
         plans
     }

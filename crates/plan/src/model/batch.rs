@@ -37,8 +37,8 @@ pub struct BatchItem {
     pub connections: Vec<ConnectionId>,
     /// For a variable that is set: the elements that stimuli feed.
     pub stimuli: Vec<FedElement>,
-    /// For an array that is set of which connections feed parts: what the other elements keep, and what those start with
-    /// whose source has no value yet. All its elements.
+    /// For an array that is set, of which connections feed parts: the constant values of the other elements, and the first ones
+    /// of elements whose source has no value yet. All its elements.
     pub start: Option<Values>,
     /// Recorded as these columns (one per element).
     pub signals: Vec<SignalId>,

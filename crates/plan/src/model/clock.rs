@@ -1,4 +1,4 @@
-//! Clocks of FMUs: when they tick, and what comes of a tick.
+//! Clocks of FMUs: when they tick, and the targets of their ticks.
 
 use super::{BatchPlan, FmuId, UnitId};
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,13 @@ pub struct OutputClock {
     pub name: String,
     /// The clock ticks at no fixed interval, so in the draft each tick has a delay of its own.
     pub aperiodic: bool,
-    /// The partitions that may tick it (its `clocks`); empty: not said.
+    /// The partitions that may tick it (its `clocks`); empty: undeclared.
     pub ticked_by: Vec<UnitId>,
     /// The tasks that it triggers, in this and in other FMUs, most urgent first.
     pub targets: Vec<UnitId>,
     /// The input clocks of FMUs that make steps which it triggers.
     pub clocks: Vec<StepClock>,
-    /// It is an input clock of an FMU that makes steps, which ticks between two of them; `None`: it is an output clock.
+    /// The input clock of an FMU that makes steps, which ticks between two of them; `None`: an output clock.
     pub input: Option<StepClockPlan>,
 }
 
@@ -34,12 +34,12 @@ pub struct StepClock {
     pub clock: usize,
 }
 
-/// What is known of an input clock of an FMU that makes steps: it ticks in Event Mode (semantics S22).
+/// An input clock of an FMU that makes steps: it ticks in Event Mode (semantics S22).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepClockPlan {
     /// The clock.
     pub clock: InputClockPlan,
-    /// What makes it tick.
+    /// The source of its ticks.
     pub release: Release,
 }
 
@@ -62,10 +62,10 @@ pub enum Release {
         /// Never zero.
         interval: Fraction,
     },
-    /// At `start + shift + k · interval`, where the FMU says both in Initialization Mode: a fixed or tunable clock without
+    /// At `start + shift + k · interval`, both read from the FMU in Initialization Mode: a fixed or tunable clock without
     /// `intervalDecimal`.
     Asked,
-    /// First by the interval that the FMU says in Initialization Mode, then by the one that each activation says.
+    /// First after the interval that is read in Initialization Mode, then after the one that each activation gives.
     Changing,
     /// At each tick of an output clock.
     Triggered {
@@ -90,7 +90,8 @@ pub enum Release {
     },
     /// When the FMU has armed it and the interval is over.
     Countdown,
-    /// At each request of whoever controls the run, since nothing in the rig activates it ([`Plan::requests`](super::Plan::requests)).
+    /// At each request of a controller of the run, since nothing in the rig activates it
+    /// ([`Plan::requests`](super::Plan::requests)).
     Request,
     /// Nothing activates it.
     Never,
@@ -112,7 +113,7 @@ impl Release {
     }
 }
 
-/// A clock that whoever controls the run may tick.
+/// A clock that a controller of the run may tick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestedClock {
     /// `fmu.clock`, with `[2]` behind it for an element of an array clock.
@@ -128,7 +129,7 @@ pub struct RequestedClock {
 pub struct DatagramSource {
     /// The socket's address, for people: `udp 127.0.0.1:5005`. The supervisor makes the socket.
     pub name: String,
-    /// What it ticks, or what makes the steps of the FMU whose clock it ticks.
+    /// The task that it ticks, or that makes the steps of the FMU whose clock it ticks.
     pub task: UnitId,
     /// The clock that it ticks between the steps of its FMU; `None`: it ticks the task itself.
     pub clock: Option<StepClock>,

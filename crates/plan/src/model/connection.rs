@@ -1,4 +1,4 @@
-//! What a connection carries, and when it is visible.
+//! Connections: the values that they carry, and when these are visible.
 
 use super::UnitId;
 use super::conversion::Conversion;
@@ -19,13 +19,13 @@ pub struct ConnectionPlan {
     /// Both FMUs make their steps together, or are one that does: the value is there as soon as it is read, in the one order that
     /// there is.
     pub is_inside: bool,
-    /// What a delayed connection needs; `None` for an immediate one.
+    /// Producers and versions of a delayed connection; `None`: an immediate one.
     pub delay: Option<DelayPlan>,
     /// Type of the producer's variable.
     pub from_type: VariableType,
     /// Type of the consumer's variable; values travel as such.
     pub variable_type: VariableType,
-    /// What happens to each element on its way.
+    /// The conversion of each element on its way.
     pub conversion: Conversion,
     /// The units between which it converts, as written; `None`: it does not.
     pub units: Option<(String, String)>,
@@ -37,7 +37,7 @@ pub struct ConnectionPlan {
     pub to_elements: Vec<Range<usize>>,
     /// Bytes that an element may have, for strings and binaries; else 0. Longer values are not passed on.
     pub capacity: usize,
-    /// What the input gets between two values. What is not held travels with its [derivatives](Extrapolation::orders).
+    /// The course of the input between two values. All but held values travel with their [derivatives](Extrapolation::orders).
     pub extrapolation: Extrapolation,
     /// Each value comes with the time at which its source has jumped last, in an event of its own.
     pub tells_jumps: bool,
@@ -55,7 +55,7 @@ pub struct DelayPlan {
     /// All consumers are periodic and stay on their grids, so that only versions are kept which an instant of these
     /// selects.
     pub by_release: bool,
-    /// What is read in Event Mode goes with a tick, and is visible at its very time; else a nanosecond later (semantics S20).
+    /// Values of Event Mode go with a tick, and are visible at its very time; else a nanosecond later (semantics S20).
     pub with_tick: bool,
 }
 

@@ -1,11 +1,11 @@
-//! What may be changed from outside while a rig runs.
+//! Changes from outside while a rig runs.
 
 use super::{Length, SignalId, UnitId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vecud_description::{ValueReference, Values, VariableType};
 
-/// What can be set in an instance while it runs.
+/// The variables of an instance that can be set while it runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ControlPlan {
     /// Each by its place here.
@@ -39,13 +39,13 @@ pub struct ControlVariable {
     pub lengths: Vec<Length>,
     /// Bytes that each string or binary may have; `None` for other types.
     pub bytes: Option<usize>,
-    /// How it is set.
+    /// The way in which it is set.
     pub kind: ControlKind,
     /// `min`; a single value.
     pub min: Option<Values>,
     /// `max`; a single value.
     pub max: Option<Values>,
-    /// Values that an enumeration may have; empty: not said.
+    /// The legal values of an enumeration; empty: undeclared.
     pub items: Vec<i64>,
     /// Recorded as these columns (one per element, planned size).
     pub signals: Vec<SignalId>,

@@ -1,11 +1,11 @@
-//! What happens to a number on its way from an output to an input (semantics S11; FMI 3.0, 2.4.3 for units).
+//! The conversion of a number on its way from an output to an input (semantics S11; FMI 3.0, 2.4.3 for units).
 //!
 //! A conversion allocates nothing: the producer's partition converts while it publishes.
 
 use serde::{Deserialize, Serialize};
 use vecud_description::VariableType;
 
-/// What makes the consumer's word of the producer's (words: see `vecud_description::word`).
+/// The function from the producer's word to the consumer's (words: see `vecud_description::word`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conversion {
     /// The change of type, without loss.
@@ -65,7 +65,7 @@ impl Conversion {
 }
 
 impl Conversion {
-    /// What makes the consumer's derivative with respect to time, of any order, of the producer's, of doubles.
+    /// Converts a derivative with respect to time, of any order, of a `Float64`.
     #[inline]
     pub fn derivative(&self, derivative: f64) -> f64 {
         self.unit.map_or(derivative, |unit| derivative * unit.factor / unit.divisor)
@@ -78,8 +78,8 @@ impl UnitConversion {
     }
 }
 
-/// How values of one type become values of another, if none gets lost. Enumerations become `Int64`, which they are in C,
-/// but not the other way round: not every number is an item.
+/// The lossless conversion between two types, if there is one. Enumerations become `Int64`, which they are in C, but not the
+/// other way round: not every number is an item.
 pub fn widening(from: VariableType, to: VariableType) -> Option<Widening> {
     use VariableType::{Enumeration, Float32, Float64, Int64};
     if from == to {

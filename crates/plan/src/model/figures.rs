@@ -1,10 +1,10 @@
-//! What the rig says of how long its clocks take and how often they come, and of the host.
+//! The rig's figures for the schedulability analysis: execution times and rates of its clocks, and of the host.
 
 use crate::rig::RigTask;
 use serde::{Deserialize, Serialize};
 use vecud_base::time::Nanos;
 
-/// What the rig says of a clock; what it leaves out may have been measured.
+/// The rig's figures of a clock; missing ones may have been measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
     /// `execution_us`: the longest execution.
@@ -18,7 +18,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// What is said first counts.
+    /// The first value of each figure counts.
     pub(crate) fn of(overrides: &[&RigTask]) -> Figures {
         let all = || overrides.iter().map(|task| &task.figures);
         Figures {
@@ -30,7 +30,7 @@ impl Figures {
     }
 }
 
-/// What the rig says of the host.
+/// The rig's figures of the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFigures {
     /// `wakeup_us`: from a release to the thread's waking up, when no partition runs.

@@ -1,4 +1,4 @@
-//! What a plan knows of an FMU, and how it is run.
+//! The plan of an FMU: its description's facts, and how it is run.
 
 use super::length::elements;
 use super::{BatchPlan, ControlPlan, Length, OnTick, OutputClock, SizePlan, UnitId};
@@ -13,7 +13,7 @@ use vecud_description::{Abi, Interface, ValueReference, Values, VariableType};
 pub struct FmuPlan {
     /// Name in the rig, and instance name.
     pub name: String,
-    /// What the user named.
+    /// The path that the user named.
     pub path: PathBuf,
     /// The shared library.
     pub library: PathBuf,
@@ -25,50 +25,50 @@ pub struct FmuPlan {
     pub resources: Option<String>,
     /// `instantiationToken`.
     pub token: String,
-    /// In what it counts time; everything in a plan is in seconds.
+    /// Its unit of time; everything in a plan is in seconds.
     pub time_unit: TimeUnit,
     /// The core of all its partitions (semantics S6).
     pub cpu: usize,
-    /// What a warning does.
+    /// The consequence of a warning.
     pub on_warning: OnWarning,
     /// Structural parameters to set in Configuration Mode before anything else, in document order: the rig's.
     pub structural_values: Vec<StartValue>,
     /// Tunable structural parameters that sizes of arrays depend on; empty unless the run can be controlled.
     pub sizes: Vec<SizePlan>,
-    /// What can be set while it runs; nothing unless the run can be controlled.
+    /// The variables that can be set while it runs; none unless the run can be controlled.
     pub control: ControlPlan,
     /// The categories that it is asked to log, of FMI 1.0 none; `None`: it is not asked for debug logging.
     pub log: Option<Vec<String>>,
     /// Values to set before Initialization Mode, or in it where [`StartValue::in_initialization_mode`], in document order: the rig's.
     pub start_values: Vec<StartValue>,
-    /// All output clocks; of array clocks all elements, one after the other in row-major order. Where events are handled
-    /// between steps, its input clocks stand after them: those tick others too.
+    /// All output clocks; of array clocks all elements, one after the other in row-major order. Where events are handled between
+    /// steps, its input clocks stand after them: those tick others too.
     pub output_clocks: Vec<OutputClock>,
-    /// What only clocks of the draft have; `None`: it is not of the draft.
+    /// The clock functions of the draft; `None`: it is not of the draft.
     pub draft_clocks: Option<DraftClocksPlan>,
     /// Number of different priorities among its tasks.
     pub levels: usize,
-    /// The interface type that it runs with, and what only that has.
+    /// The interface type that it runs with, and its data.
     pub interface: InterfacePlan,
-    /// The relative tolerance that it is told for its own solver.
+    /// The relative tolerance for its own solver.
     pub tolerance: Option<f64>,
     /// `canGetAndSetFMUState`.
     pub can_get_and_set_state: bool,
     /// `canSerializeFMUState`.
     pub can_serialize_state: bool,
-    /// What somebody wants to know of each call of its functions.
+    /// The measurements of each call of its functions.
     pub watch: CallWatch,
     /// A serialised state of the FMU alone, which it is given after its initialisation; `None`: it stays as that has left it.
     pub initial_state: Option<Vec<u8>>,
     /// Its state at the end of the run is handed back, serialised.
     pub keeps_final_state: bool,
-    /// At the end of the run its state is taken and given back, serialised where it can be, to see whether that works.
+    /// At the end of the run its state is taken and given back, serialised where it can be, as a test of these functions.
     pub tries_state: bool,
-    /// Its libraries call functions that change what all code of a process has together, such as `setlocale`.
+    /// Its libraries call functions that change state of the whole process, such as `setlocale`.
     pub changes_process: bool,
 }
 
-/// What is kept of the calls of an FMU's functions beside their number. By default nothing is, and nothing is spent on it.
+/// Records of the calls of an FMU's functions beside their number. None by default, at no cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallWatch {
     /// How long they take, for each function.
@@ -88,18 +88,18 @@ pub enum InterfacePlan {
     ModelExchange(ModelExchangePlan),
 }
 
-/// What only an instance with Model Exchange has.
+/// The data of an instance with Model Exchange.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelExchangePlan {
     /// Continuous states at the start, by the description.
     pub states: usize,
     /// Event indicators likewise.
     pub indicators: usize,
-    /// What their numbers come from, while the run goes on; `None`: they stay as they are.
+    /// The lengths that determine these numbers while the run goes on; `None`: they are constant.
     pub resizable: Option<ResizableEquations>,
-    /// It is told of each step of the solver that is complete (`needsCompletedIntegratorStep`).
+    /// Each complete step of the solver is reported to it (`needsCompletedIntegratorStep`).
     pub needs_completed_step: bool,
-    /// What is known of how its derivatives depend on its states; `None`: any may depend on any.
+    /// The dependencies of its derivatives on its states; `None`: any may depend on any.
     pub jacobian: Option<JacobianPlan>,
 }
 
@@ -136,16 +136,16 @@ pub struct JacobianPlan {
     pub places: Vec<(usize, usize)>,
 }
 
-/// What only an instance with Scheduled Execution has.
+/// The data of an instance with Scheduled Execution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScheduledExecutionPlan {
     /// Tasks of this instance whose clocks count down: their intervals are fetched at every clock update.
     pub countdowns: Vec<UnitId>,
-    /// Draft: what is read in the callback in which output clocks have ticked.
+    /// Draft: the variables that are read in the callback in which output clocks have ticked.
     pub on_ticks: Vec<OnTick>,
 }
 
-/// What only the clocks of an instance of the draft have, in Scheduled Execution and in Model Exchange.
+/// The clock functions of an instance of the draft, in Scheduled Execution and in Model Exchange.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DraftClocksPlan {
     /// Intervals to set in Instantiated.
@@ -154,23 +154,23 @@ pub struct DraftClocksPlan {
     pub get_intervals: GetIntervals,
 }
 
-/// What only an instance with Co-Simulation has.
+/// The data of an instance with Co-Simulation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CoSimulationPlan {
     /// `eventModeUsed`.
     pub event_mode_used: bool,
     /// `earlyReturnAllowed`.
     pub early_return_allowed: bool,
-    /// What is done in the midst of its steps; `None`: nothing.
+    /// The work in the midst of its steps; `None`: there is none.
     pub intermediate: Option<IntermediatePlan>,
 }
 
-/// What is done in the midst of the steps of an instance (intermediate update).
+/// The work in the midst of the steps of an instance (intermediate update).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IntermediatePlan {
-    /// Inputs that are on lines, which are set where the FMU asks for it: `Float64`, with their numbers of elements.
+    /// Inputs on lines, which are set where the FMU asks for them: `Float64`, with their numbers of elements.
     pub inputs: Vec<(ValueReference, usize)>,
-    /// What is read and recorded at the end of each internal step; no connection begins here.
+    /// The variables that are read and recorded at the end of each internal step; no connection begins here.
     pub recorded: Vec<BatchPlan>,
 }
 
@@ -197,7 +197,7 @@ impl FmuPlan {
         }
     }
 
-    /// What it has for Scheduled Execution; `None`: it runs with another interface type.
+    /// The data of Scheduled Execution; `None`: it runs with another interface type.
     pub fn scheduled_execution(&self) -> Option<&ScheduledExecutionPlan> {
         match &self.interface {
             InterfacePlan::ScheduledExecution(plan) => Some(plan),
@@ -205,7 +205,7 @@ impl FmuPlan {
         }
     }
 
-    /// What it has for Model Exchange; `None`: it runs with another interface type.
+    /// The data of Model Exchange; `None`: it runs with another interface type.
     pub fn model_exchange(&self) -> Option<&ModelExchangePlan> {
         match &self.interface {
             InterfacePlan::ModelExchange(plan) => Some(plan),
@@ -213,7 +213,7 @@ impl FmuPlan {
         }
     }
 
-    /// What is done in the midst of its steps.
+    /// The work in the midst of its steps.
     pub fn intermediate(&self) -> Option<&IntermediatePlan> {
         match &self.interface {
             InterfacePlan::ScheduledExecution(_) | InterfacePlan::ModelExchange(_) => None,
@@ -231,7 +231,7 @@ impl FmuPlan {
         self.scheduled_execution().map_or(&[], |plan| &plan.countdowns)
     }
 
-    /// What is read when output clocks tick; see [`ScheduledExecutionPlan::on_ticks`].
+    /// The variables that are read when output clocks tick; see [`ScheduledExecutionPlan::on_ticks`].
     pub fn on_ticks(&self) -> &[OnTick] {
         self.scheduled_execution().map_or(&[], |plan| &plan.on_ticks)
     }

@@ -9,10 +9,9 @@ use vecud_base::time::Nanos;
 /// How the runner's process is set up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostPlan {
-    /// FIFO priorities that partitions use: lowest and highest. Not those that the rig asks for where this process does
-    /// not get them.
+    /// FIFO priorities that partitions use: lowest and highest. Below those of the rig where this process does not get them.
     pub fifo_band: (FifoPriority, FifoPriority),
-    /// FIFO priorities that the rig asks for.
+    /// FIFO priorities of the rig.
     pub fifo_asked: (FifoPriority, FifoPriority),
     /// Why the few priorities that this process gets are of no use, so that partitions run in turns (semantics S8).
     pub cooperative: Option<String>,
@@ -31,7 +30,7 @@ pub struct HostPlan {
     pub stack_kib: usize,
     /// Memory of its own that the runner may have, MiB; `None`: three quarters of the machine's.
     pub memory_limit_mib: Option<u64>,
-    /// What FMU code may print and what may be logged, together, MiB.
+    /// The limit of prints and log of FMU code together, MiB.
     pub log_limit_mib: u64,
     /// Variables of the environment that the process has before any library is loaded, beside those that it inherits.
     pub environment: Vec<(String, String)>,
@@ -40,7 +39,7 @@ pub struct HostPlan {
 }
 
 impl HostPlan {
-    /// The most that `run.log` and what it was before may have, each, bytes: together what the rig allows.
+    /// The largest size of `run.log`, and of the older part of it, in bytes: together the rig's limit.
     pub fn log_file_limit(&self) -> u64 {
         (self.log_limit_mib << 20) / 2
     }

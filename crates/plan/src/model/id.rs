@@ -1,4 +1,4 @@
-//! What a plan numbers: its FMUs, tasks, units, connections and columns.
+//! The numbers of a plan's FMUs, tasks, units, connections and columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FmuId(pub usize);
 
-/// Index into [`Plan::tasks`](super::Plan::tasks): what the schedule releases.
+/// Index into [`Plan::tasks`](super::Plan::tasks), which the schedule releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TaskId(pub usize);
 
-/// Index into [`Plan::units`](super::Plan::units): what computes. Figures, samples, commands and the rows of the report have these numbers.
+/// Index into [`Plan::units`](super::Plan::units), which compute. Figures, samples, commands and the rows of the report have
+/// these numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UnitId(pub usize);
 

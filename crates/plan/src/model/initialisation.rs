@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum InitialStep {
     /// An instance enters Initialization Mode; one of FMI 1.0 is initialised.
     Enter(FmuId),
-    /// Inputs get what has been read for them: in Initialization Mode, of FMI 1.0 before it.
+    /// Sets inputs to the values of their sources: in Initialization Mode, of FMI 1.0 before it.
     Set {
         /// The FMU whose inputs are set.
         fmu: FmuId,
@@ -33,12 +33,12 @@ pub enum InitialStep {
     Solve(InitialLoop),
 }
 
-/// An algebraic loop that is solved: its FMUs have entered Initialization Mode, and what it depends on is set.
+/// An algebraic loop that is solved: its FMUs have entered Initialization Mode, and the inputs that it depends on are set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InitialLoop {
-    /// The connections that close it, whose values are searched.
+    /// The connections that close it, whose values are the unknowns.
     pub closing: Vec<ClosingConnection>,
-    /// What is set and read to see what comes back on these.
+    /// The steps that set the unknowns and read the resulting values.
     pub steps: Vec<InitialStep>,
 }
 
@@ -51,12 +51,12 @@ pub struct ClosingConnection {
     pub fmu: FmuId,
     /// The nominal value of that input.
     pub nominal: f64,
-    /// Where the search begins: what each element starts with by itself.
+    /// The first values of the search: the start value of each element.
     pub start: Vec<f64>,
 }
 
 impl InitialStep {
-    /// The steps that this one is made of: itself, or those of a loop.
+    /// The steps of this one: itself, or those of a loop.
     pub fn parts(&self) -> &[InitialStep] {
         match self {
             InitialStep::Solve(own) => &own.steps,
@@ -64,7 +64,7 @@ impl InitialStep {
         }
     }
 
-    /// What is set of this instance here.
+    /// The inputs of this instance that the step sets.
     pub fn sets(&self, of: FmuId) -> Option<&BatchPlan> {
         match self {
             InitialStep::Set { fmu, batch } if *fmu == of => Some(batch),
@@ -72,7 +72,7 @@ impl InitialStep {
         }
     }
 
-    /// What is read of this instance here.
+    /// The variables of this instance that the step reads.
     pub fn gets(&self, of: FmuId) -> Option<&BatchPlan> {
         match self {
             InitialStep::Get { fmu, batch } | InitialStep::GetInitialised { fmu, batch } if *fmu == of => Some(batch),

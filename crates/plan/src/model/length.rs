@@ -1,4 +1,4 @@
-//! How long dimensions of arrays are, and what changes that while a rig runs.
+//! Lengths of array dimensions, and the parameters that change them while a rig runs.
 
 use serde::{Deserialize, Serialize};
 use vecud_description::ValueReference;
@@ -12,7 +12,7 @@ pub enum Length {
     By(usize),
 }
 
-/// A parameter that says how long dimensions of arrays are, and that may change at run time.
+/// A parameter that determines lengths of array dimensions, and that may change at run time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizePlan {
     /// The value reference of the parameter.

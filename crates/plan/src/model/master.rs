@@ -11,23 +11,23 @@ pub struct MasterPlan {
     pub name: String,
     /// The algorithm that decides which member steps when, and how far.
     pub algorithm: MasterAlgorithm,
-    /// Who steps: an FMU for Co-Simulation, or all that are integrated together. By name.
+    /// The slaves, by name: an FMU for Co-Simulation, or all that are integrated together.
     pub slaves: Vec<SlavePlan>,
-    /// What each can do, in the same order.
+    /// The capabilities of each, in the same order.
     pub classes: Classes,
     /// The connections inside of the group.
     pub wires: Vec<WirePlan>,
-    /// The order of those whose inputs change between events, by their places among the wires, and the algebraic loops among them: these
-    /// are to be solved.
+    /// The order of wires whose inputs change between events, by their places among the wires, and the algebraic loops among
+    /// them: these are to be solved.
     pub exchanges: Vec<ExchangeStep>,
-    /// The exchanges between FMUs that are integrated, whose values follow at each time; with the same loops in the same order as
+    /// The exchanges between integrated FMUs, whose values follow at each time; with the same loops in the same order as
     /// `exchanges`.
     pub inner: Vec<ExchangeStep>,
     /// Steps within one release, at most.
     pub max_events: u32,
 }
 
-/// Who steps in a group.
+/// A slave of a group's algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlavePlan {
     /// Its name: that of its FMU, or of the first that is integrated.

@@ -1,4 +1,4 @@
-//! What a plan consists of: data that every stage of the planning makes a part of, and that whoever runs or shows a plan reads.
+//! The data of a plan: every stage of the planning makes a part of it, and those that run or show a plan read it.
 
 mod batch;
 mod clock;

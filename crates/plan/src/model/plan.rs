@@ -8,7 +8,7 @@ use crate::rig::{Format, Mode, OnError, OnNan, RigReport, Rotation, TriggerTime}
 use serde::{Deserialize, Serialize};
 use vecud_base::time::{Instant, Nanos};
 
-/// Everything that a run needs to know.
+/// All data of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Name of the rig.
@@ -19,9 +19,9 @@ pub struct Plan {
     pub start: Instant,
     /// `None`: until stopped.
     pub stop: Option<Instant>,
-    /// What to do with the other FMUs when one fails.
+    /// The consequence for the other FMUs when one fails.
     pub on_error: OnError,
-    /// What happens when a number that is read from an FMU is none.
+    /// The consequence of a NaN that is read from an FMU.
     pub nan: OnNan,
     /// Where the activation time of a tick comes from.
     pub trigger_time: TriggerTime,
@@ -50,28 +50,28 @@ pub struct Plan {
     /// When the inputs of an FMU that is simulated by itself jump, or change something discrete, in the order of time: its steps end
     /// there where they may.
     pub input_events: Vec<Instant>,
-    /// What is recorded, in column order.
+    /// The recorded signals, in column order.
     pub signals: Vec<SignalPlan>,
-    /// What is read like that for whoever looks on, and not recorded: columns whose numbers come after those that are. Empty unless the
-    /// run can be controlled.
+    /// Signals that are read for observers and not recorded: their columns come after the recorded ones. Empty unless the run can
+    /// be controlled.
     pub watched: Vec<SignalPlan>,
     /// Rows are wanted although there is no column: they have the time alone.
     pub rows_of_time: bool,
-    /// What the files are that they are recorded in.
+    /// The file formats of the recording.
     pub formats: Vec<Format>,
     /// When the recording goes on in further ones.
     pub rotation: Rotation,
     /// Where external events come from, in the order of the rig's triggers.
     pub datagrams: Vec<DatagramSource>,
-    /// What whoever controls the run may tick; empty unless it can be controlled.
+    /// The clocks that a controller may tick; empty unless the run can be controlled.
     pub requests: Vec<RequestedClock>,
     /// The thread that receives datagrams; `None`: there are no datagrams, or time is virtual.
     pub receiver: Option<ReceiverPlan>,
-    /// What is kept of a run, beside what it records.
+    /// The parts of the report that are kept beside the recording.
     pub report: RigReport,
-    /// What is kept of who ran when.
+    /// The trace of activations.
     pub trace: TracePlan,
-    /// What the user should know although the rig is valid.
+    /// Notes for the user, although the rig is valid.
     pub notes: Vec<String>,
 }
 
@@ -96,25 +96,25 @@ impl Plan {
 
     /// No release of a task comes at this time or later: the stop time, or the last instant of the grid of steps, if nothing but
     /// [rounding](vecud_base::time::Fraction::steps) is left over there (semantics S19). `None`: the run has no stop time.
-    pub fn released_until(&self, task: &UnitPlan) -> Option<Instant> {
+    pub fn released_until(&self, unit: &UnitPlan) -> Option<Instant> {
         let stop = self.stop?;
-        let Release::Periodic { interval, .. } = task.release else { return Some(stop) };
+        let Release::Periodic { interval, .. } = unit.release else { return Some(stop) };
         let last = || match stop.minus(self.start)?.steps(interval) {
             (steps @ 1.., true) => Some(self.start.after_many(interval, steps)),
             _ => None,
         };
-        Some(Some(task).filter(|task| task.makes_steps()).and_then(|_| last()).map_or(stop, |last| last.min(stop)))
+        Some(Some(unit).filter(|unit| unit.makes_steps()).and_then(|_| last()).map_or(stop, |last| last.min(stop)))
     }
 
     /// The name of a task among all of the rig, `fmu.name`.
-    pub fn full_name(&self, task: &UnitPlan) -> String {
-        format!("{}.{}", self.fmus[task.fmu.0].name, task.name)
+    pub fn full_name(&self, unit: &UnitPlan) -> String {
+        format!("{}.{}", self.fmus[unit.fmu.0].name, unit.name)
     }
 
     /// A task in a sentence: `clock ecu.fast`, but `plant.step`, since steps have no clock.
-    pub fn told_name(&self, task: &UnitPlan) -> String {
-        let what = if task.clock().is_some() { "clock " } else { "" };
-        what.to_owned() + &self.full_name(task)
+    pub fn told_name(&self, unit: &UnitPlan) -> String {
+        let what = if unit.clock().is_some() { "clock " } else { "" };
+        what.to_owned() + &self.full_name(unit)
     }
 
     /// The name of an input clock that ticks between steps among all of the rig, `fmu.clock`.
@@ -125,6 +125,6 @@ impl Plan {
 
     /// The core of each task.
     pub fn cores(&self) -> Vec<usize> {
-        self.units.iter().map(|task| task.cpu).collect()
+        self.units.iter().map(|unit| unit.cpu).collect()
     }
 }

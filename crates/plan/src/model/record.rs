@@ -1,4 +1,4 @@
-//! What is recorded.
+//! The recorded signals.
 
 use super::SignalId;
 use crate::rig::Rule;
@@ -39,7 +39,7 @@ impl SignalPlan {
         self.capacity.map_or(1, bytes::words)
     }
 
-    /// Bytes of a value, given as words as [`SignalPlan::start`] has them, if it is longer than the room there is for it.
+    /// Bytes of a value, given as words as in [`SignalPlan::start`], if it is longer than its room.
     pub fn too_long(&self, value: &[u64]) -> Option<u64> {
         let size = value.first().copied().filter(|size| *size != bytes::NOTHING)?;
         self.capacity.filter(|capacity| size > *capacity as u64).map(|_| size)

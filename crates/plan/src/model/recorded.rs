@@ -1,4 +1,4 @@
-//! The columns of a recording, and what a sample of a task consists of: its columns in their order, its words.
+//! The columns of a recording, and the content of a task's sample: its columns in their order, its words.
 
 use super::{BatchItem, BatchPlan, FmuPlan, Plan, SignalId, SignalPlan, UnitPlan};
 
@@ -19,14 +19,15 @@ impl UnitPlan {
         })
     }
 
-    /// The columns of what an activation of this task sets, then of what it reads when its partition has returned.
+    /// The columns of the inputs of an activation of this task, then those of the outputs that are read when its partition has
+    /// returned.
     pub fn recorded(&self) -> impl Iterator<Item = SignalId> {
         columns(self.set.iter().chain(&self.get))
     }
 }
 
 impl FmuPlan {
-    /// The columns of what is read in callbacks.
+    /// The columns of variables that callbacks read.
     pub fn recorded_on_ticks(&self) -> impl Iterator<Item = SignalId> {
         columns(self.on_ticks().iter().map(|on_tick| &on_tick.batch))
     }
@@ -38,7 +39,7 @@ impl Plan {
         self.signals.get(signal.0).unwrap_or_else(|| &self.watched[signal.0 - self.signals.len()])
     }
 
-    /// All columns in the order of their numbers: those that are recorded, then those that are watched.
+    /// All columns in the order of their numbers: the recorded ones, then the watched ones.
     pub fn columns(&self) -> impl ExactSizeIterator<Item = &SignalPlan> + use<'_> {
         (0..self.signals.len() + self.watched.len()).map(|place| self.column(SignalId(place)))
     }
@@ -48,35 +49,36 @@ impl Plan {
         signal.0 < self.signals.len()
     }
 
-    /// The columns of a sample of this task, in its order: its own, those of what is read in callbacks of its FMU, and those of
-    /// the clocks that it may tick.
-    pub fn recorded(&self, task: &UnitPlan) -> impl Iterator<Item = SignalId> {
-        let clocks = task.ticks.iter().map(|clock| clock.signal);
-        task.recorded().chain(self.fmus[task.fmu.0].recorded_on_ticks()).chain(clocks)
+    /// The columns of a sample of this task, in its order: its own, those of variables that callbacks of its FMU read, and those
+    /// of the clocks that it may tick.
+    pub fn recorded(&self, unit: &UnitPlan) -> impl Iterator<Item = SignalId> {
+        let clocks = unit.ticks.iter().map(|clock| clock.signal);
+        unit.recorded().chain(self.fmus[unit.fmu.0].recorded_on_ticks()).chain(clocks)
     }
 
     /// The columns of a sample of this task that are recorded.
-    pub fn written(&self, task: &UnitPlan) -> impl Iterator<Item = SignalId> {
-        self.recorded(task).filter(|signal| self.is_recorded(*signal))
+    pub fn written(&self, unit: &UnitPlan) -> impl Iterator<Item = SignalId> {
+        self.recorded(unit).filter(|signal| self.is_recorded(*signal))
     }
 
-    /// Whether all connections of a variable take a value of so many bytes: where one does not, that is noted when it is passed on.
+    /// Whether all connections of a variable take a value of this many bytes: where one does not, that is noted when the value is
+    /// passed on.
     pub fn publishes(&self, item: &BatchItem, bytes: usize) -> bool {
         item.connections.iter().all(|connection| bytes <= self.connections[connection.0].capacity)
     }
 
     /// Words of a sample of this task.
-    pub fn sample_words(&self, task: &UnitPlan) -> usize {
-        let values = self.recorded(task).map(|signal| self.column(signal).words());
-        values.sum::<usize>() + self.presence_words(task)
+    pub fn sample_words(&self, unit: &UnitPlan) -> usize {
+        let values = self.recorded(unit).map(|signal| self.column(signal).words());
+        values.sum::<usize>() + self.presence_words(unit)
     }
 
     /// Words at the end of a sample with a bit for each of its values: whether there is one. None when all always are.
-    pub fn presence_words(&self, task: &UnitPlan) -> usize {
-        let varies = task.get.iter().any(|batch| batch.resizable.is_some() || !batch.ticked.is_empty());
-        let fmu = &self.fmus[task.fmu.0];
+    pub fn presence_words(&self, unit: &UnitPlan) -> usize {
+        let varies = unit.get.iter().any(|batch| batch.resizable.is_some() || !batch.ticked.is_empty());
+        let fmu = &self.fmus[unit.fmu.0];
         match varies || fmu.records_internal_steps() || fmu.recorded_on_ticks().next().is_some() {
-            true => self.recorded(task).count().div_ceil(64),
+            true => self.recorded(unit).count().div_ceil(64),
             false => 0,
         }
     }

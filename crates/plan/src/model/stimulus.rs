@@ -1,4 +1,4 @@
-//! What files feed.
+//! Files that feed inputs.
 
 use super::{StepClock, UnitId, UnitPlan};
 use crate::rig::Interpolation;
@@ -13,15 +13,15 @@ use vecud_description::bytes;
 pub struct StimulusPlan {
     /// The file, for people.
     pub file: String,
-    /// What inputs get between two rows.
+    /// The values of inputs between two rows.
     pub interpolation: Interpolation,
     /// Cells of a row, that of the time included.
     pub cells: usize,
-    /// Columns whose values inputs get.
+    /// Columns that feed inputs.
     pub values: Vec<FedValue>,
     /// Columns that tick clocks: those of tasks first, then those that tick between steps.
     pub ticks: Vec<FedClock>,
-    /// The steps that it feeds: a row whose time is one of these instants but for rounding is at it.
+    /// The grids of the steps that it feeds: a row whose time is one of these instants but for rounding is at it.
     pub grids: Vec<StepGrid>,
     /// Columns that feed nothing.
     pub left_out: usize,
@@ -29,7 +29,7 @@ pub struct StimulusPlan {
     pub rows: usize,
 }
 
-/// A column whose values an element of an input gets.
+/// A column that feeds an element of an input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FedValue {
     /// The place of the column's cell in a row; the time is cell 0.
@@ -69,17 +69,17 @@ pub struct FedClock {
     pub cell: usize,
     /// Name of the column.
     pub column: String,
-    /// What it ticks, or what makes the steps of the FMU whose clock it ticks.
+    /// The task that it ticks, or that makes the steps of the FMU whose clock it ticks.
     pub task: UnitId,
     /// The clock that it ticks between the steps of its FMU; `None`: it ticks the task itself.
     pub clock: Option<StepClock>,
 }
 
 impl FedClock {
-    /// So far ahead of every activation the ticks of a clock between steps have to be known, s: two steps, of which one is for what
-    /// is lost by rounding. `None`: it ticks a task.
-    pub fn ahead(&self, tasks: &[UnitPlan]) -> Option<f64> {
-        let step = tasks[self.clock.and(Some(self.task))?.0].release.shortest_known()?;
+    /// The time ahead of every activation up to which the ticks of a clock between steps have to be known, s: two steps, one of
+    /// them for rounding. `None`: the clock ticks a task.
+    pub fn ahead(&self, units: &[UnitPlan]) -> Option<f64> {
+        let step = units[self.clock.and(Some(self.task))?.0].release.shortest_known()?;
         Some(2.0 * step.seconds())
     }
 }

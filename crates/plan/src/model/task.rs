@@ -7,8 +7,8 @@ use vecud_base::priority::{FifoPriority, FmiPriority};
 use vecud_base::time::{Fraction, Instant, StepGrid};
 use vecud_description::{IntervalVariability, ValueReference};
 
-/// A task: what the schedule releases, on a thread of its own in real time. Its [first unit](TaskPlan::first) says when, how urgently and
-/// where.
+/// A task: the unit of scheduling, with a thread of its own in real time. Its [first unit](TaskPlan::first) has release, urgency
+/// and core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TaskPlan {
     /// Activates a model partition (Scheduled Execution).
@@ -19,18 +19,18 @@ pub enum TaskPlan {
     Group(GroupPlan),
 }
 
-/// FMUs that make their steps together, since clocks connect them (semantics S22), or since `[master.NAME]` says so (S24). A member is no
+/// FMUs that make their steps together, since clocks connect them (semantics S22), or by a `[master.NAME]` (S24). A member is no
 /// task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupPlan {
-    /// The steps of each FMU. The figures of the group's releases are those of the first; a master has the others by the names of their
-    /// FMUs, on which the order of everything depends there.
+    /// The steps of each FMU. The figures of the group's releases are those of the first; a master sorts the others by the names
+    /// of their FMUs, which decide the order of everything there.
     pub members: Vec<UnitId>,
     /// The algorithm that decides which member steps when; `None`: all step to each communication point of any of them.
     pub master: Option<MasterPlan>,
 }
 
-/// What computes: a model partition, or the steps of one FMU. Nothing but [`UnitPlan::work`] depends on which of them.
+/// A unit of computation: a model partition, or the steps of one FMU. [`UnitPlan::work`] alone depends on the kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnitPlan {
     /// The instance that it belongs to.
@@ -39,9 +39,9 @@ pub struct UnitPlan {
     pub task: TaskId,
     /// Unique name within the instance: of a partition its clock's, with `[i]` for an element of an array clock.
     pub name: String,
-    /// What it does when it is released.
+    /// Its work in a release.
     pub work: Work,
-    /// What releases it.
+    /// The source of its releases.
     pub release: Release,
     /// The units that may tick a triggered clock, or arm a countdown clock; empty for other clocks.
     pub caused_by: Vec<UnitId>,
@@ -69,7 +69,7 @@ pub struct UnitPlan {
     pub ticks: Vec<RecordedClock>,
 }
 
-/// What a unit does when its task is released, with what only units of that kind have.
+/// The work of a unit when its task is released, with the data of its kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Work {
     /// Activates a model partition (Scheduled Execution).
@@ -83,18 +83,17 @@ pub enum Work {
 pub struct StepPlan {
     /// The group that it makes them in, if it is in one.
     pub membership: Membership,
-    /// `canHandleVariableCommunicationStepSize`: what was missed is made up by one longer step, and the last one may be
-    /// shorter.
+    /// `canHandleVariableCommunicationStepSize`: missed steps are made up by one longer step, and the last one may be shorter.
     pub is_variable: bool,
-    /// How long the FMU is told that a step is.
+    /// The step size that the FMU is told.
     pub step_size: StepSize,
-    /// What makes the steps, and where its events are handled.
+    /// The engine of the steps, and the place of its event handling.
     pub engine: StepEngine,
     /// Which rows are recorded of it.
     pub rows: StepRows,
     /// `mightReturnEarlyFromDoStep`.
     pub may_return_early: bool,
-    /// A step is taken back where another FMU of the same task has returned early, and made anew to where that has come
+    /// A step is taken back where another FMU of the same task has returned early, and made anew to that point
     /// (`canGetAndSetFMUState`).
     pub goes_back: bool,
     /// How a step that is discarded is tried in parts.
@@ -103,7 +102,7 @@ pub struct StepPlan {
     pub internal_step: Option<f64>,
 }
 
-/// What makes the steps of an FMU, and where its events are handled.
+/// The engine of an FMU's steps, and the place of its event handling.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum StepEngine {
     /// The FMU itself, which has no Event Mode, or is not to use it.
@@ -119,7 +118,8 @@ pub enum StepEngine {
 pub enum StepRows {
     /// One for each release.
     Releases,
-    /// One for so many steps, above 0; and an event, also one at the stop time, has two of its time, one from before and one from after it.
+    /// One row for `steps_per_row` steps; an event, also one at the stop time, has two of its time, one from before and one from
+    /// after it.
     Events {
         /// Steps from one row to the next.
         steps_per_row: u32,
@@ -162,7 +162,7 @@ pub struct IntegrationPlan {
     pub solver: Solver,
     /// The step of a method with a fixed one.
     pub internal_step: Fraction,
-    /// Relative; of a method that makes as many steps as it asks for.
+    /// Relative tolerance of an adaptive method.
     pub tolerance: f64,
     /// State events that are located within a step at most.
     pub max_events: u32,
@@ -177,7 +177,7 @@ pub struct SerialPlan {
     pub is_said: bool,
 }
 
-/// What a unit is, for people.
+/// The kind of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskKind {
     /// The partition of a clock of this kind.
@@ -199,14 +199,14 @@ impl TaskKind {
 }
 
 impl Membership {
-    /// Whether a master says who steps when.
+    /// Whether a master algorithm decides on the steps.
     pub fn is_mastered(self) -> bool {
         matches!(self, Membership::Master { .. })
     }
 }
 
 impl TaskPlan {
-    /// What computes when it is released.
+    /// The units that compute in its releases.
     pub fn units(&self) -> &[UnitId] {
         match self {
             TaskPlan::Partition(unit) | TaskPlan::Step(unit) => std::slice::from_ref(unit),
@@ -226,7 +226,7 @@ impl TaskPlan {
 }
 
 impl UnitPlan {
-    /// What it is.
+    /// Its kind.
     pub fn kind(&self) -> TaskKind {
         match &self.work {
             Work::Partition(partition) => TaskKind::Clock(partition.kind),
@@ -254,8 +254,8 @@ impl UnitPlan {
         self.kind().makes_steps()
     }
 
-    /// The instants at which its steps begin in a run from `start` on, and the one at which the last of them ends; none where it makes
-    /// none.
+    /// The grids of its steps in a run from `start` on: the instants at which they begin, and the one at which the last of them
+    /// ends; none where it makes no steps.
     pub fn steps_on(&self, start: Instant, stop: Option<Instant>) -> Vec<StepGrid> {
         match self.release {
             Release::Periodic { shift, interval } if self.makes_steps() => {
@@ -281,7 +281,8 @@ impl UnitPlan {
         matches!(&self.work, Work::Step(step) if step.rows != StepRows::Releases)
     }
 
-    /// Whether its steps end where rows of a stimulus come that its inputs hold: what these change is an event of its FMU (semantics S22).
+    /// Whether its steps end at rows of a stimulus that its inputs hold: a change of these is an event of its FMU (semantics
+    /// S22).
     pub fn ends_at_rows(&self) -> bool {
         let jumps = |step: &StepPlan| step.engine == StepEngine::StepsAndEvents && step.rows == StepRows::Releases;
         matches!(&self.work, Work::Step(step) if jumps(step) && step.is_variable && !step.membership.is_mastered())
@@ -297,7 +298,7 @@ impl UnitPlan {
         matches!(&self.work, Work::Step(step) if step.retry == Retry::FromState)
     }
 
-    /// What integrates its FMU; `None`: it does not.
+    /// The integration of its FMU; `None`: there is none.
     pub fn integration(&self) -> Option<IntegrationPlan> {
         match self.work {
             Work::Step(StepPlan { engine: StepEngine::Equations(integration), .. }) => Some(integration),
@@ -312,7 +313,7 @@ impl UnitPlan {
         self.handles_events() || matches!(&self.work, Work::Step(step) if leaves(step))
     }
 
-    /// Whether what it does has no holes in time: what was missed is made up (semantics S21).
+    /// Whether its work has no holes in time: missed steps are made up (semantics S21).
     pub fn is_contiguous(&self) -> bool {
         matches!(self.work, Work::Step(_))
     }

@@ -1,26 +1,26 @@
-//! Which FIFO priorities partitions use where the process may not use all that the rig asks for (semantics S5, S8).
+//! The FIFO priorities of partitions where the process may not use all those of the rig (semantics S5, S8).
 
-use super::classes::PriorityGroup;
-use super::folds::fold;
 use super::merge::{Merged, NoPlace, Placed, TooNarrow, merge, unlimited};
-use super::rungs::{Band, PrioritySlots};
+use super::priority_groups::PriorityGroup;
+use super::shared_slots::share_slots;
+use super::slots::{Band, PrioritySlots};
 use crate::host::Held;
 use crate::{FifoReach, Mode};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use vecud_base::priority::FifoPriority;
 
-/// The merged order and where it lies.
+/// The merged order and its band.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     pub merged: Merged,
-    /// What partitions may use here.
+    /// The band that partitions may use here.
     pub band: Band,
     /// Why `SCHED_FIFO` is of no use here, although there is some.
     pub cooperative: Option<TooNarrow>,
 }
 
-/// What is to be placed.
+/// The classes before their placement.
 #[derive(Clone, Copy)]
 pub struct Unplaced<'a> {
     /// FMUs in rig order, most urgent class first.
@@ -33,30 +33,30 @@ pub struct Unplaced<'a> {
     pub held: &'a Held,
 }
 
-/// Places the classes as the rig asks, or as near to that as the machine lets us: in a band of the same order whose top is
-/// the highest priority that there is, as wide as it has to be. `watched`: a watchdog needs a priority above all.
+/// Places the classes in the rig's band, or as near to that as the machine permits: in a band of the same order whose top is the
+/// highest available priority, as wide as necessary. `watched`: a watchdog needs a priority above all.
 ///
-/// Levels of one FMU share a priority only where the rig's own band has fewer; a machine's limit makes a run cooperative
-/// instead. Where FIFO priorities do not matter, there may be any number of levels, and nobody holds any. The error is that of the rig:
-/// its own band is too narrow, whatever the machine gives, or others hold all of it on a core.
+/// Levels of one FMU share a priority only where the rig's own band has fewer; a machine's limit makes a run cooperative instead.
+/// Where FIFO priorities do not matter, there may be any number of levels, and other rigs hold none. The error is that of the
+/// rig: its own band is too narrow, whatever the machine permits, or others hold all of it on a core.
 pub fn place(order: Unplaced, asked: Band, mode: Mode, reach: FifoReach, watched: bool) -> Result<Placement, NoPlace> {
     let Unplaced { classes, feeds, ticks, held } = order;
     let (matters, nothing) = (mode == Mode::RealTime && reach != FifoReach::Nothing, Held::new());
     let held = if matters { held } else { &nothing };
     let as_asked = |merged, cooperative| Placement { merged, band: asked, cooperative };
-    let folds = match fold(classes, ticks, width(asked)) {
-        Ok(folds) => folds,
+    let shares = match share_slots(classes, ticks, width(asked)) {
+        Ok(shares) => shares,
         Err(_) if !matters => return Ok(as_asked(unlimited(classes, feeds, asked), None)),
         Err(narrow) => return Err(NoPlace::TooNarrow(narrow)),
     };
-    let folded = Folded::new(classes, feeds, &folds);
-    let all = |held| folded.merge(PrioritySlots { band: asked, held });
+    let shared = SharedSlots::new(classes, feeds, &shares);
+    let all = |held| shared.merge(PrioritySlots { band: asked, held });
     let FifoReach::UpTo(limit) = reach else { return Ok(as_asked(all(held)?, None)) };
     if !matters || limit.get() >= asked.1.get() {
         return Ok(as_asked(all(held)?, None));
     }
-    let band = below(limit, asked, &folded.classes, held, watched);
-    match folded.merge(PrioritySlots { band, held }) {
+    let band = below(limit, asked, &shared.classes, held, watched);
+    match shared.merge(PrioritySlots { band, held }) {
         Ok(merged) => Ok(Placement { merged, band, cooperative: None }),
         Err(NoPlace::TooNarrow(narrow)) => Ok(as_asked(all(&nothing)?, Some(narrow))),
         Err(held) => Err(held),
@@ -68,40 +68,40 @@ pub fn width(band: Band) -> usize {
     usize::from(band.1.get() - band.0.get()) + 1
 }
 
-/// Classes of which those that share a priority are one.
-struct Folded<'a> {
-    /// What each of them was made of.
-    folds: &'a [Range<usize>],
+/// Classes after folding: those that share a priority are one.
+struct SharedSlots<'a> {
+    /// The original classes of each.
+    shares: &'a [Range<usize>],
     classes: Vec<PriorityGroup>,
     feeds: Vec<(usize, usize)>,
 }
 
-impl<'a> Folded<'a> {
-    fn new(classes: &[PriorityGroup], feeds: &[(usize, usize)], folds: &'a [Range<usize>]) -> Folded<'a> {
+impl<'a> SharedSlots<'a> {
+    fn new(classes: &[PriorityGroup], feeds: &[(usize, usize)], shares: &'a [Range<usize>]) -> SharedSlots<'a> {
         let mut fold_of = vec![0; classes.len()];
-        folds.iter().enumerate().for_each(|(fold, own)| fold_of[own.clone()].fill(fold));
+        shares.iter().enumerate().for_each(|(share_slots, own)| fold_of[own.clone()].fill(share_slots));
         let together = |own: &Range<usize>| PriorityGroup {
             period: classes[own.clone()].iter().filter_map(|class| class.period).min(),
             members: classes[own.clone()].iter().flat_map(|class| class.members.iter().copied()).collect(),
             ..classes[own.start].clone()
         };
-        Folded {
-            folds,
-            classes: folds.iter().map(together).collect(),
+        SharedSlots {
+            shares,
+            classes: shares.iter().map(together).collect(),
             feeds: feeds.iter().map(|&(a, b)| (fold_of[a], fold_of[b])).filter(|(a, b)| a != b).collect(),
         }
     }
 
     /// The merged order of the classes that these were made of.
-    fn merge(&self, rungs: PrioritySlots) -> Result<Merged, NoPlace> {
-        let merged = merge(&self.classes, &self.feeds, rungs)?;
-        let apart = |placed: Placed| self.folds[placed.class].clone().map(move |class| Placed { class, ..placed });
+    fn merge(&self, slots: PrioritySlots) -> Result<Merged, NoPlace> {
+        let merged = merge(&self.classes, &self.feeds, slots)?;
+        let apart = |placed: Placed| self.shares[placed.class].clone().map(move |class| Placed { class, ..placed });
         Ok(Merged { order: merged.order.into_iter().flat_map(apart).collect(), ..merged })
     }
 }
 
 /// The band that ends at the machine's limit, and goes down until each core has a priority for each of its classes, or as many as
-/// the rig asks for.
+/// the rig's band.
 fn below(limit: FifoPriority, asked: Band, classes: &[PriorityGroup], held: &Held, watched: bool) -> Band {
     let top = limit.get() - u8::from(watched && limit.get() > 1);
     let priority = |value| FifoPriority::new(value).expect("between 1 and the limit");
@@ -109,8 +109,8 @@ fn below(limit: FifoPriority, asked: Band, classes: &[PriorityGroup], held: &Hel
     classes.iter().for_each(|class| *classes_on.entry(class.cpu).or_default() += 1);
     let band = |bottom| (priority(bottom), priority(top));
     let is_short = |bottom| {
-        let rungs = PrioritySlots { band: band(bottom), held };
-        classes_on.iter().any(|(cpu, classes)| rungs.count_free(*cpu) < (*classes).min(width(asked)))
+        let slots = PrioritySlots { band: band(bottom), held };
+        classes_on.iter().any(|(cpu, classes)| slots.count_free(*cpu) < (*classes).min(width(asked)))
     };
     let mut bottom = asked.0.get().min(top);
     while bottom > 1 && is_short(bottom) {
@@ -176,8 +176,8 @@ mod tests {
 
     #[test]
     fn where_levels_do_not_fit_they_fold_and_only_one_fmu_too_large_makes_it_cooperative() {
-        let folded = placed(&[3, 3], FifoReach::UpTo(priority(3)), false);
-        assert_eq!((ends(&folded), folded.cooperative), ((1, 3), None));
+        let shared = placed(&[3, 3], FifoReach::UpTo(priority(3)), false);
+        assert_eq!((ends(&shared), shared.cooperative), ((1, 3), None));
         let hopeless = placed(&[1, 4], FifoReach::UpTo(priority(3)), false);
         assert_eq!((ends(&hopeless), hopeless.cooperative), ((51, 89), Some(TooNarrow { fmu: 1, needed: 4 })));
     }

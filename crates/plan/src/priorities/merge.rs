@@ -1,12 +1,12 @@
 //! One order over the priorities of all FMUs (semantics S5).
 //!
 //! A *class* is the set of clocks of one FMU that have the same priority, or neighbouring ones that share a FIFO priority
-//! (`folds`). Guarantees, whatever the priorities: classes of one FMU keep their order and get different FIFO priorities;
+//! (`shared_slots`). Guarantees, whatever the priorities: classes of one FMU keep their order and get different FIFO priorities;
 //! members of a class get the same; all lie in the band. Where the band is wide enough, a class with a shorter period never
 //! runs below one of another FMU with a longer one.
 
-use super::classes::PriorityGroup;
-use super::rungs::{Band, PrioritySlots};
+use super::priority_groups::PriorityGroup;
+use super::slots::{Band, PrioritySlots};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use vecud_base::graph::constrained;
 use vecud_base::priority::FifoPriority;
@@ -50,10 +50,10 @@ pub struct Merged {
 
 /// Merges classes. Those of one FMU stand together in `classes`, FMUs in rig order, most urgent class first; `feeds` are pairs
 /// of classes (producer, consumer) of immediate connections.
-pub fn merge(classes: &[PriorityGroup], feeds: &[(usize, usize)], rungs: PrioritySlots) -> Result<Merged, NoPlace> {
+pub fn merge(classes: &[PriorityGroup], feeds: &[(usize, usize)], slots: PrioritySlots) -> Result<Merged, NoPlace> {
     let keys = keys(classes);
     let mut order = by_key(classes, &keys, feeds);
-    let mut rungs_of = BTreeMap::new();
+    let mut slots_of = BTreeMap::new();
     let mut depth_of = vec![0; classes.len()];
     let mut disordered = Vec::new();
     let mut cpus: Vec<usize> = classes.iter().map(|class| class.cpu).collect();
@@ -62,12 +62,12 @@ pub fn merge(classes: &[PriorityGroup], feeds: &[(usize, usize)], rungs: Priorit
     for cpu in cpus {
         let places: Vec<usize> = (0..order.len()).filter(|&i| classes[order[i]].cpu == cpu).collect();
         let mut here: Vec<usize> = places.iter().map(|&i| order[i]).collect();
-        let rungs = rungs.on(cpu, most_of_one_fmu(&here, classes));
-        if rungs.is_empty() {
+        let slots = slots.on(cpu, most_of_one_fmu(&here, classes));
+        if slots.is_empty() {
             return Err(NoPlace::Held(cpu));
         }
-        let (depths, in_order) = fold(&here, classes, &keys, rungs.len()).map_err(NoPlace::TooNarrow)?;
-        rungs_of.insert(cpu, rungs);
+        let (depths, in_order) = share_slots(&here, classes, &keys, slots.len()).map_err(NoPlace::TooNarrow)?;
+        slots_of.insert(cpu, slots);
         for (&class, &depth) in here.iter().zip(&depths) {
             depth_of[class] = depth;
         }
@@ -79,7 +79,7 @@ pub fn merge(classes: &[PriorityGroup], feeds: &[(usize, usize)], rungs: Priorit
             }
         }
     }
-    let fifo = |class: usize| rungs_of[&classes[class].cpu][depth_of[class]];
+    let fifo = |class: usize| slots_of[&classes[class].cpu][depth_of[class]];
     let order = order.into_iter().map(|class| Placed { class, fifo: fifo(class) }).collect();
     Ok(Merged { order, disordered })
 }
@@ -149,7 +149,7 @@ fn by_key(classes: &[PriorityGroup], keys: &[Option<Fraction>], feeds: &[(usize,
 
 /// How many priorities below the top of the band each class of one core is (0 is the most urgent), where these are given in
 /// merged order, and whether the depths follow that order.
-fn fold(
+fn share_slots(
     order: &[usize],
     classes: &[PriorityGroup],
     keys: &[Option<Fraction>],
@@ -215,7 +215,7 @@ fn nearest_neighbours(
         let twin = seen.insert(classes[order[i]].fmu, i + 1).unwrap_or(0);
         earliest[i] = twin.max(if i > 0 { earliest[i - 1] } else { 0 });
     }
-    // Of g depths: least costs of the first classes in them, and (of each g) where the last depth starts.
+    // Least costs of the first classes in g depths, and for each g the begin of the last depth.
     let mut costs: Vec<Option<i128>> = vec![None; n + 1];
     costs[0] = Some(0);
     let mut starts = vec![vec![0; n + 1]];

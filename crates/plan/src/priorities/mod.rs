@@ -1,15 +1,15 @@
-//! One order over the priorities of all FMUs, and the FIFO priorities that it gets (semantics S5).
+//! One order over the priorities of all FMUs, and its FIFO priorities (semantics S5).
 //!
-//! Clocks of one FMU with equal priority are a [class](classes); [`merge`] puts the classes of all FMUs in one order;
-//! [`folds`] says which levels of one FMU share a FIFO priority where there are too few, [`band`] where the priorities
-//! lie on this machine, and [`rungs`] which of them other rigs leave.
+//! Clocks of one FMU with equal priority are a [class](priority_groups); [`merge`] puts the classes of all FMUs in one order; [`shared_slots`]
+//! chooses levels of one FMU that share a FIFO priority where there are too few, [`band`] places the priorities on this machine,
+//! and [`slots`] leaves out those of other rigs.
 
 mod band;
-mod classes;
-mod folds;
 mod merge;
 mod order;
-mod rungs;
+mod priority_groups;
 pub mod shared;
+mod shared_slots;
+mod slots;
 
 pub use order::{PriorityOrder, order};

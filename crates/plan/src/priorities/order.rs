@@ -1,9 +1,9 @@
-//! The order of all tasks, and what is to be said of how it comes about.
+//! The order of all tasks, with notes on its causes.
 
 use super::band::{self, Placement, place, width};
-use super::classes::{PriorityGroup, classes, feeds, ticks};
 use super::merge::{Merged, NoPlace, Placed, TooNarrow};
-use super::rungs::Band;
+use super::priority_groups::{PriorityGroup, classes, feeds, ticks};
+use super::slots::Band;
 use crate::findings::Findings;
 use crate::resolved::Resolved;
 use crate::{FifoReach, HostFacts, Mode, UnitId};
@@ -12,7 +12,7 @@ use vecud_base::priority::FifoPriority;
 
 /// The order of all tasks, most urgent first, and their FIFO priorities.
 pub struct PriorityOrder {
-    /// Candidates, most urgent first, with what the order gives each.
+    /// Candidates, most urgent first, with the rank of each.
     pub ranks: Vec<Rank>,
     /// The unit of each candidate, whose number is its place in the order.
     unit_of: Vec<UnitId>,
@@ -22,7 +22,7 @@ pub struct PriorityOrder {
     pub cooperative: Option<TooNarrow>,
 }
 
-/// What the order gives a candidate.
+/// The rank of a candidate in the order.
 pub struct Rank {
     pub candidate: usize,
     /// Within its FMU; 0 is the most urgent.
@@ -58,7 +58,7 @@ impl PriorityOrder {
     }
 }
 
-/// Puts all candidates in order. `cpus`: the core of each FMU. Without room for it the order is empty, and a finding says so.
+/// Puts all candidates in order. `cpus`: the core of each FMU. Without room for it the order is empty, and a finding tells why.
 pub fn order(resolved: &Resolved, cpus: &[usize], host: &HostFacts, findings: &mut Findings) -> PriorityOrder {
     let Resolved { rig, clocks, .. } = resolved;
     let (asked, candidates) = (rig.host.fifo_priorities.value, &clocks.candidates);
@@ -114,7 +114,7 @@ fn held(host: &HostFacts, cpu: usize, (low, high): Band) -> String {
     )
 }
 
-/// Notes with whom cores and FIFO priorities are shared.
+/// Notes the rigs with which cores and FIFO priorities are shared.
 fn note_sharing(
     Resolved { rig, fmus, clocks, .. }: &Resolved,
     order: &PriorityOrder,

@@ -11,8 +11,8 @@ impl Plan {
     pub fn shared(&self) -> Vec<Vec<UnitId>> {
         let matters = self.mode == Mode::RealTime && self.host.cooperative.is_none();
         let mut by_fmu = vec![Vec::new(); if matters { self.fmus.len() } else { 0 }];
-        for (id, task) in self.units.iter().enumerate().filter(|_| matters) {
-            by_fmu[task.fmu.0].push(UnitId(id));
+        for (id, unit) in self.units.iter().enumerate().filter(|_| matters) {
+            by_fmu[unit.fmu.0].push(UnitId(id));
         }
         // Tasks stand most urgent first.
         let level = |id: &UnitId| self.units[id.0].level;

@@ -1,4 +1,4 @@
-//! `[daemon]`: what `vecud daemon` does with the rig, beside running it.
+//! `[daemon]`: settings of `vecud daemon` for this rig, beside running it.
 
 use super::At;
 use super::document::{TableReader, elements, number};
@@ -13,7 +13,7 @@ pub(super) const DAEMON: &[&str] = &["restart", "restart_delay", "max_restarts",
 pub struct RigDaemon {
     /// `restart = "on-failure"`: the rig starts anew after a run that has failed.
     pub restarts: bool,
-    /// `restart_delay`: so long after the failure; twice as long after each further one.
+    /// `restart_delay`: the time between a failure and the restart; doubled with each further failure.
     pub delay: Nanos,
     /// `max_restarts`: so often one after the other.
     pub most: u32,
@@ -41,7 +41,7 @@ pub(super) fn read(section: &TableReader) -> RigDaemon {
     }
 }
 
-/// Reads `watch` of the table: patterns over `fmu.variable`, which a daemon shows beside what is recorded.
+/// Reads `watch` of the table: patterns over `fmu.variable`, which a daemon shows beside the recorded signals.
 pub(super) fn read_watch(section: &TableReader) -> Vec<At<String>> {
     let mut patterns = Vec::new();
     for pattern in elements(section, "watch").unwrap_or_default() {

@@ -136,7 +136,7 @@ impl<'d> TableReader<'d> {
         meant
     }
 
-    /// Refuses what a later version will do.
+    /// Refuses a setting that only a later version supports.
     pub(super) fn not_yet(&self, place: Place, what: &str) {
         self.document.problem(place, format!("{what} is not supported yet by this version of vecud"));
     }
@@ -197,7 +197,7 @@ pub(super) fn describe(item: &Item) -> String {
     }
 }
 
-/// A number as somebody would write it: `1e300` has no three hundred digits.
+/// A number in the shortest notation: `1e300` has no three hundred digits.
 pub fn float_text(value: f64) -> String {
     let is_plain = value == 0.0 || (1e-7..1e16).contains(&value.abs());
     if is_plain { value.to_string() } else { format!("{value:e}") }

@@ -1,4 +1,4 @@
-//! `fmu.variable` where a rig names the end of a connection, a clock, or what a stimulus feeds.
+//! `fmu.variable` in a rig: the end of a connection, a clock, or the target of a stimulus.
 
 use super::document::{Document, TableReader};
 use super::fmu_name::unknown_fmu;
@@ -15,7 +15,7 @@ pub(super) fn endpoint(section: &TableReader, key: &str, rig: &Rig) -> Option<At
     endpoint_of(section.document, key, text, rig)
 }
 
-/// An [`endpoint`] whose text stands somewhere else; `key` says what it is, in messages.
+/// An [`endpoint`] whose text was read elsewhere; `key` names it in messages.
 pub(super) fn endpoint_of(document: &Document, key: &str, text: At<&str>, rig: &Rig) -> Option<At<Endpoint>> {
     let names = || rig.fmus.iter().map(|fmu| fmu.name.value.as_str());
     match text.value.split_once('.') {

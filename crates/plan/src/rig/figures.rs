@@ -1,5 +1,5 @@
-//! What a rig says of how long its clocks take and how often they come: what `vecud check` computes worst responses from.
-//! Nothing of it changes how a rig runs.
+//! A rig's execution times and rates of its clocks, from which `vecud check` computes worst responses. They do not change the
+//! run.
 
 use super::At;
 use super::document::{TableReader, number};
@@ -12,7 +12,7 @@ pub(super) const KEYS: [&str; 4] = ["execution_us", "lock_us", "deadline_us", "m
 /// Keys of `[fmu.NAME]` that are figures, of its steps: these have a period.
 pub(super) const KEYS_OF_STEP: [&str; 3] = ["execution_us", "lock_us", "deadline_us"];
 
-/// Figures of one clock; what is not given may have been measured.
+/// Figures of one clock; missing ones may have been measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RigFigures {
     /// `execution_us`: the longest execution.
@@ -25,7 +25,7 @@ pub struct RigFigures {
     pub deadline: Option<At<Nanos>>,
 }
 
-/// Reads them; what takes time is rounded up to a nanosecond, what gives time is rounded down.
+/// Reads them; durations of work are rounded up to a nanosecond, intervals between activations down.
 pub(super) fn read(section: &TableReader) -> RigFigures {
     let micros = |key, least: f64, expected| {
         let value = |item: &Item| number(item).filter(|us| (least..=1e12).contains(us));
@@ -58,7 +58,7 @@ pub(super) fn read_host(section: &TableReader, key: &str) -> Option<Nanos> {
     Some(Nanos(whole(value.value * 1e3, f64::ceil)))
 }
 
-/// Rounded, unless it is whole but for what `f64` cannot hold: 0.3 µs is 300 ns.
+/// Rounded, unless it is whole but for the rounding of `f64`: 0.3 µs is 300 ns.
 fn whole(nanos: f64, round: fn(f64) -> f64) -> i64 {
     let nearest = nanos.round();
     if (nanos - nearest).abs() <= 1e-9 * nanos.abs().max(1.0) { nearest as i64 } else { round(nanos) as i64 }

@@ -1,9 +1,9 @@
-//! Names of FMUs: what they are like, and what is said of one that the rig does not have.
+//! Names of FMUs: their form, and the message for one that the rig does not have.
 
 use super::document::Document;
 use super::{Place, suggestion};
 
-/// What a name of an FMU is like.
+/// The form of an FMU's name.
 pub(super) const FMU_NAME: &str = "use letters, digits, _ and - (the name becomes part of file names)";
 
 /// Whether an FMU, or a group of them, may have this name.

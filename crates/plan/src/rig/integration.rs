@@ -9,16 +9,16 @@ use vecud_base::time::Fraction;
 
 pub(super) const KEYS: [&str; 4] = ["solver", "internal_step", "tolerance", "max_events"];
 
-/// What integrates (semantics S25).
+/// The integration method (semantics S25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Solver {
     /// Explicit Euler, with a fixed step.
     Euler,
     /// The classical Runge-Kutta method of order 4, with a fixed step.
     Rk4,
-    /// Dormand and Prince, orders 5 and 4, for what is not stiff; as many steps as the tolerance asks for.
+    /// Dormand and Prince, orders 5 and 4, for non-stiff systems; adaptive by the tolerance.
     Dopri5,
-    /// Backward differentiation, orders 1 to 5, for what is stiff; as many steps as the tolerance asks for.
+    /// Backward differentiation, orders 1 to 5, for stiff systems; adaptive by the tolerance.
     Bdf,
     /// [`Solver::Dopri5`] until it finds that the equations are stiff, then [`Solver::Bdf`].
     Auto,
@@ -59,7 +59,7 @@ pub struct Integration {
 }
 
 impl Integration {
-    /// The first that is said and is for Model Exchange alone: its key, and where it stands.
+    /// The first setting that is for Model Exchange alone: its key, and its place.
     pub fn first(&self) -> Option<(&'static str, Place)> {
         let solver = self.solver.as_ref().map(|at| ("solver", at.place));
         let internal_step = self.internal_step.as_ref().map(|at| ("internal_step", at.place));

@@ -19,7 +19,7 @@ pub enum Mode {
     Virtual,
 }
 
-/// What happens to the rig when one FMU fails.
+/// The consequence for the rig when one FMU fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnError {
     /// The whole run ends.
@@ -28,7 +28,7 @@ pub enum OnError {
     Continue,
 }
 
-/// What happens when a number that is read from an FMU is none (NaN).
+/// The consequence of a NaN that is read from an FMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnNan {
     /// The value is counted, and the place of the first one is reported.
@@ -37,7 +37,7 @@ pub enum OnNan {
     Stop,
 }
 
-/// What happens where FMUs bring different libraries of one name, of which a process loads one.
+/// The consequence of FMUs that bring different libraries of one name, of which a process loads one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SharedLibraries {
     /// The rig is refused.
@@ -55,7 +55,7 @@ pub enum TriggerTime {
     Now,
 }
 
-/// What to do when an FMU returns `fmi3Warning`.
+/// The consequence of `fmi3Warning`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnWarning {
     /// Nothing.
@@ -66,10 +66,10 @@ pub enum OnWarning {
     Error,
 }
 
-/// Whether the interval of an output clock that has ticked is asked for, which delays what it triggers (draft only).
+/// Whether the interval of an output clock that has ticked is read, which delays its targets (draft only).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum GetIntervals {
-    /// No: what it triggers is activated at the time of the tick.
+    /// No: its targets are activated at the time of the tick.
     Never,
     /// With `fmi3GetIntervalDecimal`.
     #[default]
@@ -83,11 +83,11 @@ pub enum GetIntervals {
 pub enum Timing {
     /// As soon as the producer has returned.
     Immediate,
-    /// From an instant on that the producer's clock says, however long it takes (logical execution time).
+    /// From an instant on that the producer's clock determines, whatever its execution time (logical execution time).
     Delayed,
 }
 
-/// How long an FMU for Co-Simulation is told that a step is.
+/// The step size that an FMU for Co-Simulation is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StepSize {
     /// The difference of the communication points that it is told, so that each is the sum of the one before and the step.
@@ -102,7 +102,7 @@ impl StepSize {
         [("difference", StepSize::Difference), ("nominal", StepSize::Nominal)];
 }
 
-/// What an input gets between two rows of its stimulus.
+/// The values of an input between two rows of its stimulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Interpolation {
     /// The value of the row before.
@@ -111,7 +111,7 @@ pub enum Interpolation {
     Linear,
 }
 
-/// What an input gets between two values of the output that feeds it.
+/// The values of an input between two values of its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Extrapolation {
     /// The last value.
@@ -177,11 +177,11 @@ pub struct Rig {
     pub stop_time: Option<At<Instant>>,
     /// Values can be set during the run: chosen by its caller, not by the rig.
     pub controlled: bool,
-    /// The run may have no stop time in virtual time either, since its caller asks for the end.
+    /// The run may have no stop time in virtual time either, since its caller requests the end.
     pub endless: bool,
     /// Times that are not given come from the (only) FMU's `<DefaultExperiment>`.
     pub experiment_of_fmu: bool,
-    /// `step`, s: how far FMUs go in one step where neither their table nor their description says it.
+    /// `step`, s: the step of FMUs without one in their table or description.
     pub step: Option<At<Fraction>>,
     /// `overrun`.
     pub overrun: Overrun,
@@ -217,7 +217,7 @@ pub struct Rig {
     pub report: RigReport,
     /// `[daemon]`.
     pub daemon: RigDaemon,
-    /// `watch` of `[daemon]`: patterns over `fmu.variable` of what a daemon shows beside what is recorded.
+    /// `watch` of `[daemon]`: patterns over `fmu.variable` of signals that a daemon shows beside the recorded ones.
     pub watch: Vec<At<String>>,
     /// `[trace]`.
     pub trace: RigTrace,
@@ -242,7 +242,7 @@ pub struct RigHost {
     pub strict_priorities: Option<Place>,
     /// `cpus`; empty: chosen by the plan.
     pub cpus: Vec<At<usize>>,
-    /// `exclusive = true` stands here: the cores of its partitions are the rig's alone, among those of a daemon.
+    /// The place of `exclusive = true`: the cores of its partitions are the rig's alone, among those of a daemon.
     pub exclusive: Option<Place>,
     /// `lock_memory`.
     pub lock_memory: bool,
@@ -252,11 +252,11 @@ pub struct RigHost {
     pub spin: At<Nanos>,
     /// `phase_us`.
     pub phase: Nanos,
-    /// `stack_kib`: what is locked and touched of each partition's stack.
+    /// `stack_kib`: the part of each partition's stack that is locked and touched.
     pub stack_kib: usize,
-    /// `memory_limit`: memory of its own that the process with FMU code may have; `None`: what the machine suggests.
+    /// `memory_limit`: memory of its own that the process with FMU code may have; `None`: by the size of the machine.
     pub memory_limit_mib: Option<u64>,
-    /// `log_limit`: what FMU code may print and log.
+    /// `log_limit`: the size of prints and log of FMU code.
     pub log_limit_mib: u64,
     /// `wakeup_us`: the worst wake-up latency that is reckoned with.
     pub wakeup: Option<Nanos>,
@@ -294,13 +294,13 @@ pub struct RigFmu {
     pub path: At<PathBuf>,
     /// `cpu`.
     pub cpu: Option<At<usize>>,
-    /// `dialect`; `None`: what the description itself says.
+    /// `dialect`; `None`: by the description.
     pub dialect: Option<At<Abi>>,
     /// `lenient`.
     pub lenient: bool,
     /// `on_warning`.
     pub on_warning: OnWarning,
-    /// `log`; `None`: what the command line says, else nothing.
+    /// `log`; `None`: by the command line, else nothing.
     pub log: Option<Logging>,
     /// `preload`: files, relative to the working directory, or names without a folder, which are loaded before its library.
     pub preload: Vec<PathBuf>,
@@ -310,7 +310,8 @@ pub struct RigFmu {
     pub trusts_compiler_options: bool,
     /// `define`: names of macros and their values (`None`: left out), in the order of the file.
     pub define: Vec<(At<String>, Option<String>)>,
-    /// `env`: names of variables of the environment and their values, in the order of the file; what two FMUs give one value is the same.
+    /// `env`: names of variables of the environment and their values, in the order of the file; two FMUs cannot give one variable
+    /// different values.
     pub env: Vec<(At<String>, String)>,
     /// `start`: names and values, in the order of the file; then those of the command line, which come before them.
     pub start: Vec<(At<String>, At<RigValue>)>,
@@ -318,7 +319,7 @@ pub struct RigFmu {
     pub clocks: Vec<RigClock>,
     /// `interface`; `None`: the first that the FMU offers and that can be run.
     pub interface: Option<At<Interface>>,
-    /// `step`, s: how far each step goes; `None`: as the description suggests.
+    /// `step`, s: the length of each step; `None`: by the description.
     pub step: Option<At<Fraction>>,
     /// `step_size`; `None`: the difference where the FMU can vary its steps.
     pub step_size: Option<At<StepSize>>,
@@ -326,7 +327,7 @@ pub struct RigFmu {
     pub retry_steps: Option<At<bool>>,
     /// `internal_steps = true` stands here: recordings have rows at the internal steps of Co-Simulation.
     pub internal_steps: Option<Place>,
-    /// `class`: what it can do for the master of its group; `None`: what its description says.
+    /// `class`: its capability for the master of its group; `None`: by its description.
     pub class: Option<At<MasterClass>>,
     /// `max_step`, s: the largest step of its group that it accepts.
     pub max_step: Option<At<Fraction>>,
@@ -336,11 +337,11 @@ pub struct RigFmu {
     pub integration: Integration,
     /// Settings of its step task, with the place of the first key.
     pub task: Option<At<RigTask>>,
-    /// What whoever runs it alone wishes beyond that; a rig file has no keys for it.
+    /// Settings for an FMU that runs alone; a rig file has no keys for them.
     pub wishes: StepWishes,
 }
 
-/// What an FMU is asked to log beside its warnings and errors.
+/// The log categories of an FMU beside warnings and errors.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Logging {
     /// Nothing: debug logging is off.
@@ -351,7 +352,7 @@ pub enum Logging {
     Categories(Vec<At<String>>),
 }
 
-/// What `vecud simulate` can wish of the steps of an FMU.
+/// Settings of `vecud simulate` for the steps of an FMU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepWishes {
     /// `eventModeUsed`; `None`: where the FMU has Event Mode.
@@ -360,7 +361,7 @@ pub struct StepWishes {
     pub early_return_allowed: Option<bool>,
     /// An event is recorded as two rows of its time, one from before and one from after it.
     pub rows_of_events: bool,
-    /// One row is recorded for so many steps; above 0.
+    /// The number of steps from one row to the next; above 0.
     pub steps_per_row: u32,
 }
 
@@ -416,7 +417,7 @@ pub struct RigConnect {
     pub extrapolation: At<Extrapolation>,
 }
 
-/// `units` of a `[[connect]]`: what happens to numbers whose unit at one end is not that of the other.
+/// `units` of a `[[connect]]`: the treatment of numbers whose units at both ends differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnitsOfConnection {
     /// Converted where the units have equal exponents, else refused.
@@ -431,11 +432,11 @@ pub enum UnitsOfConnection {
 pub struct RigTrigger {
     /// `clock`.
     pub clock: At<Endpoint>,
-    /// What ticks it.
+    /// The source of its ticks.
     pub source: TriggerSource,
 }
 
-/// What ticks a triggered clock.
+/// The source of a triggered clock's ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TriggerSource {
     /// `from`: an output clock.
@@ -451,7 +452,7 @@ pub enum TriggerSource {
 pub struct Datagrams {
     /// Where they are received.
     pub address: At<DatagramAddress>,
-    /// `max_rate`, events per second: what comes faster, beyond a short burst, is dropped and counted.
+    /// `max_rate`, events per second: faster ones, beyond a short burst, are dropped and counted.
     pub max_rate: f64,
 }
 
@@ -479,15 +480,15 @@ pub struct RigStimulus {
     /// `file`, or `signals.csv` in the folder that `recording` names, which stands for any files of a recording there; relative
     /// to the working directory.
     pub file: At<PathBuf>,
-    /// The file is what an earlier run has recorded: what is no input of this rig is left out.
+    /// The file is the recording of an earlier run: columns without an input in this rig are ignored.
     pub recording: bool,
-    /// Two rows may have one time: what they feed jumps there. A rig file has no key for it.
+    /// Two rows may have one time: their inputs jump there. A rig file has no key for it.
     pub jumps: bool,
     /// `interpolation`.
     pub interpolation: Interpolation,
     /// `max_size`: bytes that a String or Binary may have.
     pub max_size: Option<At<usize>>,
-    /// `columns`: what is fed and the name of the column that feeds it; `None`: columns have the names of what they feed.
+    /// `columns`: targets and the names of their columns; `None`: columns have the names of their targets.
     pub columns: Option<Vec<(At<Endpoint>, At<String>)>>,
 }
 
@@ -539,7 +540,7 @@ impl Rig {
         self.masters.iter().find(|master| master.has(fmu))
     }
 
-    /// Has all FMUs log what they can (`--log`), but for those of which the rig says what they log.
+    /// Lets all FMUs log everything (`--log`), but for those with a setting in the rig.
     pub fn log_all(&mut self) {
         for fmu in &mut self.fmus {
             fmu.log.get_or_insert(Logging::All);
@@ -551,20 +552,20 @@ impl Rig {
         self.fmus.iter_mut().for_each(|fmu| fmu.lenient = true);
     }
 
-    /// Has libraries loaded before those of all FMUs (`--preload`).
+    /// Adds libraries to be loaded before those of all FMUs (`--preload`).
     pub fn preload(&mut self, files: &[PathBuf]) {
         for fmu in &mut self.fmus {
             fmu.preload.extend_from_slice(files);
         }
     }
 
-    /// Something that an option of the command line says stands at this place.
+    /// The place of a setting from an option of the command line.
     pub fn add_option(&mut self, words: String) -> Place {
         self.options.push(words.into());
         Place { line: 0, column: self.options.len() as u32 }
     }
 
-    /// What says something at this place: the rig file, a file of start values, or an option of the command line.
+    /// The origin of a place: the rig file, a file of start values, or an option of the command line.
     pub fn origin(&self, place: Place) -> &Path {
         let said = match place.option() {
             Some(option) => self.options.get(option),

@@ -1,8 +1,8 @@
-//! Names that somebody may have meant.
+//! Suggestions for misspelt names.
 
-/// The known names closest to what was written: at most three, nearest first, none that is too far off.
+/// The known names closest to the written one: at most three, nearest first, none that is too far off.
 ///
-/// What cannot be near costs little: a rig may have hundreds of names that are wrong, and its FMUs ten thousand each.
+/// Names that cannot be near cost little: a rig may have hundreds of wrong names, and its FMUs ten thousand each.
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted: Vec<char> = lower(written).collect();
     let letters = Letters::of(&wanted);

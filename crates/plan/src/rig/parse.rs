@@ -45,7 +45,7 @@ const HOST: &[&str] = &[
     "overhead_us",
 ];
 
-/// Reads a rig file's text. `file` names it in messages and is what relative paths in it are relative to.
+/// Reads a rig file's text. `file` names it in messages, and is the base of its relative paths.
 pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {
     let document = Document::new(file, text);
     let toml = document.parse(text)?;

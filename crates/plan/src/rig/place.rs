@@ -16,12 +16,12 @@ impl Place {
     }
 }
 
-/// A value and where it was written.
+/// A value and the place where it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct At<T> {
     /// The value.
     pub value: T,
-    /// Where it is.
+    /// The place.
     pub place: Place,
 }
 

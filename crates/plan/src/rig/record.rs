@@ -44,7 +44,7 @@ impl RigRecord {
     }
 }
 
-/// A word of `format`: what a file of the recording is.
+/// A word of `format`: the format of a recording's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Format {
     /// `"csv"`: `signals.csv`, a row for each time.
@@ -59,12 +59,12 @@ impl Format {
     /// All formats, `"mcap"` with messages as they are by default.
     pub const ALL: &[Format] = &[Format::Csv, Format::Mcap(MessageEncoding::Protobuf), Format::Arrow];
 
-    /// What a rig calls it.
+    /// Its word in a rig.
     pub fn word(self) -> &'static str {
         self.names()[0]
     }
 
-    /// What the names of its files end with, without the dot.
+    /// The extension of its files, without the dot.
     pub fn extension(self) -> &'static str {
         self.names()[1]
     }
@@ -91,11 +91,11 @@ pub enum MessageEncoding {
 /// When a recording goes on in a further file, and how many of them stay. Nothing of it: there is one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rotation {
-    /// `rotate`: so much simulation time is in one file, ns; above 0.
+    /// `rotate`: the simulation time of one file, ns; above 0.
     pub every: Option<Nanos>,
-    /// `max_size`: a file ends with the time at which it has so many bytes.
+    /// `max_size`: bytes after which a file ends, at the end of an instant.
     pub max_size: Option<u64>,
-    /// `keep`: so many files of each format stay, the newest ones; above 0. `None`: all of them.
+    /// `keep`: the number of newest files of each format that stay; above 0. `None`: all of them.
     pub keep: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! `[report]`: what is kept of a run, beside what it records.
+//! `[report]`: results of a run that are kept beside its recording.
 
 use super::document::{TableReader, number};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ const REPORT: &[&str] = &["checkpoint", "keep_runs", "call_times"];
 /// `[report]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RigReport {
-    /// `checkpoint`: how often what is known of a run is written down while it goes on; `None`: never.
+    /// `checkpoint`: the period at which the report of a run is written while it goes on; `None`: never.
     pub checkpoint: Option<Nanos>,
     /// `keep_runs`: how many earlier runs stay in the output folder; 0: the files of the one before are replaced.
     pub keep_runs: usize,

@@ -1,10 +1,11 @@
-//! `FMU.NAME=VALUE`, or `NAME=VALUE` where there is one FMU: start values from the command line. They take the place of those in the rig file, and are as strictly checked.
+//! `FMU.NAME=VALUE`, or `NAME=VALUE` where there is one FMU: start values from the command line. They replace those of the rig
+//! file, and are as strictly checked.
 
 use super::start::convert;
 use super::{At, Diagnostic, Place, Rig, RigError, RigValue, suggestion};
 use toml_edit::Value;
 
-/// Adds them to the rig's start values. `option` is what stands before each of them on the command line, for messages.
+/// Adds them to the rig's start values. `option` is the option of the command line, for messages.
 pub fn set(rig: &mut Rig, option: &str, settings: &[String]) -> Result<(), RigError> {
     let mut problems = Vec::new();
     for text in settings {
@@ -16,8 +17,8 @@ pub fn set(rig: &mut Rig, option: &str, settings: &[String]) -> Result<(), RigEr
     if problems.is_empty() { Ok(()) } else { Err(RigError { problems }) }
 }
 
-/// [`set`], for a rig of one FMU, of which the settings are: `NAME=VALUE`. What is no value of a rig file is a list of numbers with
-/// blanks between them, or a text without its quotes, as other programs take it.
+/// [`set`], for a rig of one FMU and settings of the form `NAME=VALUE`. A value that a rig file does not allow is a list of
+/// numbers with blanks between them, or a text without quotes, as other programs take it.
 pub fn set_of_only_fmu(rig: &mut Rig, option: &str, settings: &[String]) -> Result<(), RigError> {
     let mut problems = Vec::new();
     for text in settings {
@@ -38,7 +39,7 @@ pub fn value(text: &str) -> Option<RigValue> {
     parsed(text, Place { line: 0, column: 0 })
 }
 
-/// A value as somebody writes it by hand: what is none of a rig file is a list with blanks between, or a text without its quotes.
+/// A value from the command line: one that a rig file does not allow is a list with blanks between, or a text without quotes.
 pub fn value_by_hand(text: &str) -> RigValue {
     let place = Place { line: 0, column: 0 };
     parsed(text, place).unwrap_or_else(|| plainly_written(text, place))

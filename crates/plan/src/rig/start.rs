@@ -7,8 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 use toml_edit::{TableLike, Value};
 
-/// Gives the only FMU of a rig the start values of a file of their own. What stands in it may stand in `start = { … }` of a rig file,
-/// and means the same there.
+/// Gives the only FMU of a rig the start values of a separate file. Its content is that of `start = { … }` in a rig file.
 pub fn start_of_only_fmu(rig: &mut Rig, text: &str, file: &Path) -> Result<(), RigError> {
     let document = Document::new(file, text);
     let toml = document.parse(text)?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use toml_edit::Item;
 
 const STIMULUS: &[&str] = &["file", "recording", "interpolation", "max_size", "columns"];
-/// What a run has recorded of signals, unless it has chosen another format.
+/// The file of a run's recorded signals, unless it has another format.
 const RECORDED: &str = "signals.csv";
 
 /// Reads one table; relative paths in it count from `folder`.

@@ -10,7 +10,7 @@ use vecud_base::time::Nanos;
 /// Keys of a task, of a clock as well as of an FMU that makes steps.
 pub(super) const KEYS: [&str; 4] = ["overrun", "max_latency_us", "max_execution_us", "max_overruns"];
 
-/// What to do with a release whose predecessor still runs (semantics S12).
+/// The policy for a release whose predecessor still runs (semantics S12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Overrun {
     /// Leave it out, stay on the grid.
@@ -32,7 +32,7 @@ pub struct Limits {
     pub max_overruns: Option<u64>,
 }
 
-/// What a rig says of one task: the partition of a clock, or the step of an FMU.
+/// A rig's settings of one task: the partition of a clock, or the step of an FMU.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RigTask {
     /// `overrun`; `None`: the rig's.
@@ -43,7 +43,7 @@ pub struct RigTask {
     pub figures: RigFigures,
 }
 
-/// What happens to releases that find their clock busy.
+/// The overrun policy of a table.
 pub(super) fn overrun(section: &TableReader) -> Option<Overrun> {
     section.choice("overrun", &[("skip", Overrun::Skip), ("queue", Overrun::Queue), ("stop", Overrun::Stop)])
 }

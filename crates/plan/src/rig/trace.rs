@@ -1,4 +1,4 @@
-//! `[trace]`: how much is kept of who ran when.
+//! `[trace]`: the extent of the trace of activations.
 
 use super::document::{TableReader, number};
 use serde::{Deserialize, Serialize};
@@ -23,9 +23,9 @@ pub enum TraceMode {
 pub struct RigTrace {
     /// `mode`; `None`: [`TraceMode::Flight`] in real time, nothing in virtual time.
     pub mode: Option<TraceMode>,
-    /// `seconds`: how far the flight recorder reaches back.
+    /// `seconds`: the time that the flight recorder reaches back.
     pub seconds: Nanos,
-    /// `worst`: so many incidents of each clock have a file.
+    /// `worst`: the number of incidents of each clock with a file of their own.
     pub worst: usize,
     /// `limit_mib`, as bytes: how large each file may get.
     pub limit: u64,

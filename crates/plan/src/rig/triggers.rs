@@ -10,7 +10,7 @@ use vecud_base::time::Instant;
 const TRIGGER: &[&str] = &["clock", "from", "at", "udp", "unix", "max_rate", "allow_remote"];
 /// The keys of which a trigger has exactly one.
 const SOURCES: [&str; 4] = ["from", "at", "udp", "unix"];
-/// Events per second when the rig does not say.
+/// Default of `max_rate`, events per second.
 const MAX_RATE: f64 = 1000.0;
 /// Bytes that Linux takes as the path of a socket (`sockaddr_un`, less the final NUL).
 const LONGEST_PATH: usize = 107;
@@ -94,7 +94,7 @@ fn read_udp(section: &TableReader) -> Option<At<DatagramAddress>> {
     None
 }
 
-/// The address, or what is wrong with it.
+/// The address, or the error in it.
 fn udp(text: Option<&str>, remote: bool) -> Result<SocketAddr, &'static str> {
     let address: SocketAddr = text.and_then(|text| text.parse().ok()).ok_or(
         "is no address and port, as \"127.0.0.1:5005\" or \"[::1]:5005\" (names of hosts are not looked up, ports end at \

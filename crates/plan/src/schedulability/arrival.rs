@@ -1,12 +1,12 @@
-//! How many activations can come within a span of time.
+//! The number of activations within a span of time.
 //!
-//! Of a grid with interval T whose instants may each be late by up to J, at most ⌈(w + J) / T⌉ come within any span of length
-//! w (the span has its first instant, not its last): the worst is a late first one, followed by punctual ones. Stated for
-//! release jitter by N. Audsley, A. Burns, M. Richardson, K. Tindell, A. Wellings, "Applying new scheduling theory to static
-//! priority pre-emptive scheduling", Software Engineering Journal 8 (1993). The same holds for a clock that ticks at any
-//! times that are T apart. J = (n - 1) · T is a burst of n at once.
+//! A grid with interval T whose instants may each be late by up to J has at most ⌈(w + J) / T⌉ instants within any span of length
+//! w (the span has its first instant, not its last): the worst is a late first one, followed by punctual ones. Stated for release
+//! jitter by N. Audsley, A. Burns, M. Richardson, K. Tindell, A. Wellings, "Applying new scheduling theory to static priority
+//! pre-emptive scheduling", Software Engineering Journal 8 (1993). The same holds for a clock that ticks at any times that are T
+//! apart. J = (n - 1) · T is a burst of n at once.
 
-/// Instants, whoever may delay them.
+/// Instants before any delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrivalPattern {
     /// `interval` apart, each late by up to `jitter`.
@@ -69,7 +69,7 @@ pub(super) fn most(streams: &[DelayedPattern], span: i128) -> i128 {
 
 /// The shortest time from an activation to the `nth` from it on, which is 1 for itself; it is known to be below `limit`.
 pub(super) fn distance(streams: &[DelayedPattern], nth: i128, limit: i128) -> i128 {
-    // As many within a span with both ends as in one that is a unit longer, without its last instant.
+    // A span with both ends has as many as one that is a unit longer, without its last instant.
     let (mut low, mut high) = (0, limit);
     while low < high {
         let middle = low + (high - low) / 2;
@@ -113,7 +113,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is drawn from a pattern never has more instants in a span than it says.
+        /// A random sequence that fits a pattern never has more instants in a span than the pattern's bound.
         #[test]
         fn no_drawn_sequence_has_more(
             interval in 1i128..30, jitter in 0i128..100, extra in 0i128..50,

@@ -1,24 +1,25 @@
-//! Who, though less urgent, is waited for: the blocking term.
+//! The blocking term: waits for less urgent tasks.
 //!
-//! A locked section that has begun ends before anybody else of its instance runs, and meanwhile its thread has the priority of
-//! the most urgent one that waits for it (priority inheritance: L. Sha, R. Rajkumar, J. Lehoczky, "Priority inheritance
-//! protocols", IEEE Transactions on Computers 39 (1990)). So a section of a less urgent task delays every task up to the
-//! highest priority of its instance, its *ceiling*. Within a busy period of the delayed task nobody who is less urgent begins
-//! a section, and an instance has one lock: each instance delays once, by its longest such section. With inheritance, unlike
-//! with the ceiling protocol, several instances of the core may each delay once.
+//! A locked section that has begun ends before any other partition of its instance runs, and meanwhile its thread has the
+//! priority of the most urgent one that waits for it (priority inheritance: L. Sha, R. Rajkumar, J. Lehoczky, "Priority
+//! inheritance protocols", IEEE Transactions on Computers 39 (1990)). So a section of a less urgent task delays every task up to
+//! the highest priority of its instance, its *ceiling*. Within a busy period of the delayed task no less urgent task begins a
+//! section, and an instance has one lock: each instance delays once, by its longest such section. With inheritance, unlike with
+//! the ceiling protocol, several instances of the core may each delay once.
 //!
 //! Levels of one instance that share a priority do not interrupt each other: one that is less urgent and has begun ends first,
-//! with all of its execution, besides any section that it waits for itself. Only one can have begun, and none begins while a
-//! more urgent one is due, so that within a busy period this happens once.
+//! with all of its execution, besides any section that it waits for itself. Only one can have begun, and none begins while a more
+//! urgent one is due, so that within a busy period this happens once.
 //!
-//! Tasks that take turns wait for each other's whole activations, with the same inheritance: the ceiling of a turn is the most urgent of
-//! its tasks. The kernel hands a turn on to the most urgent task that waits, so that several less urgent ones, which waited for it before the busy period began,
-//! may have it one after the other, each once: none of them gets to wait for it again. So each delays once, with all of its execution.
-//! Turns that are taken over cores have no bound here: see [`super::verdict`].
+//! Tasks that take turns wait for each other's whole activations, with the same inheritance: the ceiling of a turn is the most
+//! urgent of its tasks. The kernel hands a turn on to the most urgent task that waits, so that several less urgent ones, which
+//! waited for it before the busy period began, may have it one after the other, each once: none of them gets to wait for it
+//! again. So each delays once, with all of its execution. Turns that are taken over cores have no bound here: see
+//! [`super::verdict`].
 
 use super::Task;
 
-/// Somebody less urgent who is waited for.
+/// A delay by a less urgent task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocking {
     /// The index of the task that is waited for.
@@ -27,8 +28,8 @@ pub struct Blocking {
     pub span: i128,
 }
 
-/// What delays the task of this index: of each instance the longest section, the longest execution of those that share its priority, and
-/// the execution of each that takes turns with one that is as urgent or more.
+/// The delays of the task of this index: by the longest section of each instance, by the longest execution of tasks that share
+/// its priority, and by the execution of each that takes turns with one that is as urgent or more.
 pub fn blocks(tasks: &[Task], own: usize) -> Vec<Blocking> {
     let me = &tasks[own];
     let ceiling =

@@ -1,9 +1,9 @@
-//! What tasks ask of a core.
+//! The demand of tasks on a core.
 
 use super::DelayedPattern;
 use super::arrival::most;
 
-/// What a task asks of its core.
+/// The demand of a task on its core.
 #[derive(Clone, Debug)]
 pub struct Demand<'a> {
     /// The processor time of each activation.

@@ -1,30 +1,28 @@
-//! What is reckoned with: for each task of a plan the figures that are known, where they come from, and what is missing.
+//! The input of the analysis: the known figures of each task of a plan, their origin, and the missing ones.
 //!
-//! The rig's figures count first, then measured ones. A figure that is missing is no error: the bounds that depend on it are
-//! not known.
+//! The rig's figures count first, then measured ones. A missing figure is no error: the bounds that depend on it are not known.
 
 use crate::{HostFigures, Plan, Release, UnitId, UnitPlan};
 use vecud_base::time::{Fraction, Nanos};
 
-/// What is assumed of `wakeup_us` when neither the rig nor a run says it.
+/// Default of `wakeup_us`, where neither the rig nor a run gives it.
 pub const WAKEUP: Nanos = Nanos(50_000);
-/// What is assumed of `overhead_us` when the rig does not say it: timer interrupt, two context switches, the gate before the
-/// first FMI call, and recording after the last.
+/// Default of `overhead_us`: timer interrupt, two context switches, the gate before the first FMI call, and recording after the
+/// last.
 pub const OVERHEAD: Nanos = Nanos(5_000);
 /// External events that may come at once: as many as wait for their clock without being an overrun.
 const BURST: u64 = 16;
 
-/// What a run in real time has measured.
+/// The measurements of a run in real time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeasuredRun {
-    /// The bounds that are wanted are those of this run, not of a later one: what was never activated in it did not disturb
-    /// it.
+    /// The bounds are for this run, not for a later one: a clock that was never activated in it did not disturb it.
     pub this_run: bool,
     /// The clocks of the run.
     pub clocks: Vec<MeasuredClock>,
 }
 
-/// What a run has measured of a clock; times in ns.
+/// The measurements of a clock in a run; times in ns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeasuredClock {
     /// Name of the instance.
@@ -52,7 +50,7 @@ pub enum Origin {
     Rig,
     /// A run.
     Run,
-    /// Nobody: it is a default, or does not matter.
+    /// A default, or a figure that does not matter.
     Default,
 }
 
@@ -69,12 +67,12 @@ pub enum Comes {
     By(Vec<UnitId>),
 }
 
-/// What is known of a task.
+/// The known figures of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownTask {
-    /// Something in the rig can activate it, and in the run whose bounds are wanted something did.
+    /// Something in the rig can activate it, and, where the bounds are for a past run, did so in it.
     pub active: bool,
-    /// The longest execution of the task, without what the host does for it.
+    /// The longest execution of the task, without the host's own time.
     pub execution: Option<(Nanos, Origin)>,
     /// The longest locked section of the task, never longer than the execution.
     pub section: (Nanos, Origin),
@@ -92,7 +90,7 @@ impl KnownTask {
 /// Everything that is reckoned with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnalysisInput {
-    /// What is known of each task.
+    /// The known figures of each task.
     pub tasks: Vec<KnownTask>,
     /// The worst wake-up latency of each task's core.
     pub wakeup: Vec<(Nanos, Origin)>,
@@ -100,7 +98,7 @@ pub struct AnalysisInput {
     pub overhead: (Nanos, Origin),
 }
 
-/// Puts together what the plan's rig and, if there is one, a run say.
+/// Combines the figures of the plan's rig and, if there is one, of a run.
 pub fn known(plan: &Plan, measured: Option<&MeasuredRun>) -> AnalysisInput {
     let runs: Vec<Option<Seen>> = plan.units.iter().map(|task| Seen::of(plan, task, measured)).collect();
     let this_run = measured.is_some_and(|measured| measured.this_run);
@@ -137,7 +135,7 @@ impl<'a> Seen<'a> {
         measured.clocks.iter().find(own).map(|clock| Seen { clock, this_run: measured.this_run })
     }
 
-    /// The period that it had. Reports have doubles; what is meant is the fraction that was divided out, or the shortest decimal.
+    /// Its period. Reports have doubles, of fractions that were divided out, or of the shortest decimal.
     fn interval(self) -> Option<Fraction> {
         Fraction::duration(self.clock.interval_s?).ok().filter(|interval| !interval.is_zero())
     }
@@ -170,7 +168,7 @@ fn input(plan: &Plan, task: &UnitPlan, run: Option<Seen>, idle: bool) -> KnownTa
     }
 }
 
-/// What is known without looking at those that cause it.
+/// The arrival pattern, as far as it does not depend on other tasks.
 fn comes(plan: &Plan, task: &UnitPlan, run: Option<Seen>) -> Option<(Comes, Origin)> {
     if let Some(least) = task.figures.min_interval {
         return Some((Comes::Every(fraction(least)), Origin::Rig));
@@ -192,7 +190,7 @@ fn fraction(nanos: Nanos) -> Fraction {
     Fraction::new(nanos.0 as u64, 1_000_000_000).expect("a billion is a small denominator")
 }
 
-/// Nothing activates what only the inactive could.
+/// Marks tasks that only inactive ones could activate as inactive.
 fn inactive(plan: &Plan, tasks: &mut [KnownTask]) {
     for (task, roots) in crate::roots(&plan.units).into_iter().enumerate() {
         let idle =
@@ -203,7 +201,7 @@ fn inactive(plan: &Plan, tasks: &mut [KnownTask]) {
     }
 }
 
-/// Triggered tasks follow those that may tick them, unless that goes in a circle or those are not known.
+/// Triggered tasks follow those that may tick them, unless there is a circle or these are unknown.
 fn causes(plan: &Plan, tasks: &mut [KnownTask], runs: &[Option<Seen>]) {
     let triggered = |task: usize| matches!(plan.units[task].release, Release::Triggered { .. });
     let mut settled = false;

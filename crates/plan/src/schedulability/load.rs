@@ -1,7 +1,7 @@
 //! The load of a processor, exactly.
 //!
-//! Whoever is loaded beyond 1 has no worst response: the work that waits grows for ever (C. L. Liu, J. W. Layland, Journal of
-//! the ACM 20 (1973)). At exactly 1 it still has, and sums of `f64` do not tell the two apart.
+//! A task on a processor that is loaded beyond 1 has no worst response: the waiting work grows for ever (C. L. Liu, J. W.
+//! Layland, Journal of the ACM 20 (1973)). At exactly 1 it still has one, and sums of `f64` do not tell the two apart.
 
 use super::{ArrivalPattern, Demand};
 use std::cmp::Ordering;

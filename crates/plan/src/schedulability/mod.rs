@@ -1,21 +1,20 @@
-//! How late can each partition be? Worst responses of preemptive fixed priorities, computed before anything runs.
+//! Worst responses of preemptive fixed priorities, computed before anything runs: how late can each partition be?
 //!
-//! Guarantee: if no activation takes longer than its figures say, no locked section either, activations come no more often
-//! and threads wake no later, then no response of a clock exceeds its bound. Every step errs to the safe side; exact where
-//! it decides (whole numbers of a common unit of time; a core that is loaded to exactly 1 is not overloaded).
+//! Guarantee: if no activation and no locked section takes longer than its figures, activations come no more often and threads
+//! wake no later, then no response of a clock exceeds its bound. Every step errs to the safe side; exact where it decides (whole
+//! numbers of a common unit of time; a core that is loaded to exactly 1 is not overloaded).
 //!
-//! - [`known`]: what is reckoned with, of the rig or of an earlier run, and what is not known;
-//! - [`Ticks`]: a unit of time in which all of that is whole;
-//! - [`arrival`](ArrivalPattern): how many activations can come within a span;
-//! - [`blocking`](blocks): who, though less urgent, is waited for;
+//! - [`known`]: the figures of the rig or of an earlier run, and the missing ones;
+//! - [`Ticks`]: a unit of time in which all figures are whole;
+//! - [`arrival`](ArrivalPattern): the number of activations within a span;
+//! - [`blocking`](blocks): waits for less urgent tasks;
 //! - [`response`](bound): the worst response of one clock;
 //! - [`system`](solve): all clocks of all cores, with triggered clocks following those that tick them;
-//! - [`verdict`]: who misses a deadline, by how much, and because of whom; [`table`]: all of it as text.
+//! - [`verdict`]: missed deadlines, their lateness and their causes; [`table`]: all of it as text.
 //!
-//! What it assumes of the host is what `vecud_linux::preemption` says: the thread of a locked section gets the priority of the most
-//! urgent partition of its instance that waits for it, that of a step the priority of the most urgent one that waits for its turn; partitions of equal
-//! priority follow one another. What it does not
-//! see is in docs/schedulability.md.
+//! Assumptions about the host are those of `vecud_linux::preemption`: the thread of a locked section gets the priority of the
+//! most urgent partition of its instance that waits for it, that of a step the priority of the most urgent one that waits for its
+//! turn; partitions of equal priority follow one another. The limits of the analysis are in docs/schedulability.md.
 
 mod arrival;
 mod blocking;

@@ -35,12 +35,12 @@ pub struct ResponseBound {
     pub released: i128,
 }
 
-/// What is known of a worst response.
+/// The worst response of a task, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseResult {
     /// The worst response is this.
     Bounded(ResponseBound),
-    /// There is none: this task and what goes before it need more than the core has.
+    /// There is none: this task and more urgent work need more than the core has.
     Overloaded,
     /// None was found: the core is so full that a busy period has too many activations, or delays grow from task to task.
     NotFound,

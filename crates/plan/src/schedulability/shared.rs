@@ -6,8 +6,8 @@ use crate::{FmuId, Plan, UnitId};
 use std::fmt::Write;
 
 impl Plan {
-    /// For each FMU whose levels share FIFO priorities: which do, and how much later those are that wait for others. Several
-    /// lines each.
+    /// For each FMU whose levels share FIFO priorities: these levels, and the delay of those that wait for others. Several lines
+    /// each.
     pub fn shared_priorities(&self, analysis: &Analysis) -> Vec<(FmuId, String)> {
         let shared = self.shared();
         let of_fmu = shared.chunk_by(|a, b| self.units[a[0].0].fmu == self.units[b[0].0].fmu);

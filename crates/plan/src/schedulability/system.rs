@@ -1,9 +1,9 @@
 //! All tasks of all cores together.
 //!
-//! Who is ticked by others follows their pattern, but later, by anything up to their response: an activation ticks a clock at
-//! most once, at any time between its release and its end. So responses depend on delays, and those on responses. Both only
-//! grow when one does, so that they are reckoned from below until nothing changes (K. Tindell, J. Clark, "Holistic
-//! schedulability analysis for distributed hard real-time systems", Microprocessing and Microprogramming 40 (1994)).
+//! A task that others tick follows their pattern, but later, by anything up to their response: an activation ticks a clock at
+//! most once, at any time between its release and its end. So responses depend on delays, and those on responses. Both only grow
+//! when one does, so that they are computed from below until nothing changes (K. Tindell, J. Clark, "Holistic schedulability
+//! analysis for distributed hard real-time systems", Microprocessing and Microprogramming 40 (1994)).
 
 use super::blocking::blocks;
 use super::response::{ResponseBound, ResponseResult, bound};
@@ -17,7 +17,7 @@ const ROUNDS: usize = 50;
 pub(super) struct Stage<'a> {
     tasks: &'a [Task],
     outcomes: Vec<ResponseResult>,
-    /// How long after its tick each task may be woken; `None`: nobody knows.
+    /// The longest time after its tick at which each task may be woken; `None`: unknown.
     late: Vec<Option<i128>>,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn settle(tasks: &[Task]) -> Stage<'_> {
             return stage;
         }
     }
-    // Whoever still changes has no bound, and in the end neither has who depends on it.
+    // A task that still changes has no bound, and in the end neither have those that depend on it.
     for _ in 0..=tasks.len() {
         let next = stage.next();
         for (own, next) in stage.outcomes.iter_mut().zip(next.outcomes).filter(|(own, next)| *own != next) {
@@ -63,7 +63,7 @@ fn response(outcome: &ResponseResult) -> Option<i128> {
 }
 
 impl<'a> Stage<'a> {
-    /// What became of each task.
+    /// The result of each task.
     pub fn outcome(&self, task: usize) -> ResponseResult {
         self.outcomes[task]
     }
@@ -103,7 +103,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// What a task asks of its core.
+    /// The demand of a task on its core.
     pub fn demand(&self, task: usize) -> Option<Demand<'a>> {
         let planned = &self.tasks[task];
         let wake = planned.wake + self.late[task]?;
@@ -125,9 +125,9 @@ impl<'a> Stage<'a> {
         bound(&own, &others, blocks(self.tasks, task).iter().map(|block| block.span).sum())
     }
 
-    /// How long after its tick a task is woken. One that is ticked inside of a locked section, whatever instance that
-    /// belongs to, is woken at its end; or, on the same core, by whoever less urgent starts meanwhile. So until then only
-    /// those run that go before it; on another core those that go before the one that ticks.
+    /// The delay between the tick and the wake-up of a task. A task that is ticked inside of a locked section, of whichever
+    /// instance, is woken at its end; or, on the same core, by a less urgent task that starts meanwhile. So until then only more
+    /// urgent tasks run; on another core those that are more urgent than the one that ticks.
     fn late_dispatch(&self, task: usize) -> Option<i128> {
         let Arrivals::By(causes) = &self.tasks[task].arrivals else { return Some(0) };
         let mut latest = 0;

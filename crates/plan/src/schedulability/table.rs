@@ -15,7 +15,7 @@ pub fn name(plan: &Plan, task: UnitId) -> String {
     plain(&plan.full_name(&plan.units[task.0]))
 }
 
-/// All clocks of each core, and what is missing. `run`: where measured figures come from, as the user named it.
+/// All clocks of each core, and the missing figures. `run`: the source of measured figures, as the user named it.
 pub fn render(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
     let known = analysis.clocks.iter().any(|clock| clock.worst().is_some()) || !analysis.is_schedulable();
     let mut out = "\nSchedulability\n".to_owned();
@@ -51,7 +51,7 @@ fn sharing(plan: &Plan, analysis: &Analysis) -> String {
     warnings.map(|(_, warning)| format!("\nWARNING: {}\n", warning.replace('\n', "\n  "))).collect()
 }
 
-/// Why the rig cannot be scheduled; `None`: it can, as far as anybody knows. One paragraph for each core and clock.
+/// Why the rig cannot be scheduled; `None`: it can, as far as the figures tell. One paragraph for each core and clock.
 pub fn refusal(plan: &Plan, analysis: &Analysis) -> Option<String> {
     let mut paragraphs = Vec::new();
     for core in analysis.cores.iter().filter(|core| core.load.against_one.is_gt()) {
@@ -184,7 +184,7 @@ fn period(plan: &Plan, analysis: &Analysis, task: usize) -> String {
     }
 }
 
-/// What is not in the load.
+/// The tasks that the load does not include.
 fn gaps(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
     match analysis.incomplete().filter(|task| plan.units[task.0].cpu == cpu).count() {
         0 => String::new(),
@@ -227,7 +227,7 @@ fn assumptions(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
     out
 }
 
-/// Tasks whose locked sections would matter, and of which nobody has said how long they are.
+/// Tasks whose locked sections would matter, and whose length is unknown.
 fn silent<'a>(plan: &'a Plan, analysis: &'a Analysis) -> impl Iterator<Item = UnitId> + 'a {
     let above = |task: usize| {
         let own = &plan.units[task];

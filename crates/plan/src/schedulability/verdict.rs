@@ -1,4 +1,4 @@
-//! A plan and what is known of it → the worst response of each clock, and who misses a deadline because of whom.
+//! The verdict of the analysis: the worst response of each clock, missed deadlines, and their causes.
 
 use super::known::{AnalysisInput, Comes, KnownTask, Origin, burst, burst_deadline, known};
 use super::system::{Stage, settle};
@@ -9,7 +9,7 @@ use crate::{Plan, UnitId};
 use std::collections::BTreeSet;
 use vecud_base::time::{Fraction, Nanos};
 
-/// What a bound was computed from.
+/// The basis of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// The rig's figures alone.
@@ -20,7 +20,7 @@ pub enum Basis {
     Both,
 }
 
-/// What the time of a worst response goes into; it is the sum of all this.
+/// The parts of a worst response; their sum is the response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worst {
     /// The time from the release to the end.
@@ -29,7 +29,7 @@ pub struct Worst {
     pub basis: Basis,
     /// Waking up.
     pub wakeup: Nanos,
-    /// The clock's own activations: this one, and those before it that hold it up. How many, and their time.
+    /// The clock's own activations: this one, and those before it that hold it up. Their number and time.
     pub own: (u64, Nanos),
     /// Less: that much before its release the busy period had begun.
     pub before: Nanos,
@@ -39,7 +39,7 @@ pub struct Worst {
     pub interference: Vec<(UnitId, u64, Nanos)>,
 }
 
-/// What became of a clock.
+/// The result of a clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResponseTime {
     /// Nothing activates it.
@@ -48,7 +48,7 @@ pub enum ResponseTime {
     Unknown,
     /// The worst response is this.
     Bounded(Worst),
-    /// None: it and what goes before it need more than the core has.
+    /// None: the clock and more urgent work need more than the core has.
     Overloaded,
     /// None was found: see [`ResponseResult::NotFound`].
     NotFound,
@@ -59,15 +59,15 @@ pub enum ResponseTime {
 pub struct ClockVerdict {
     /// When its response must be over.
     pub deadline: Option<Nanos>,
-    /// What became of it.
+    /// Its result.
     pub result: ResponseTime,
-    /// How much longer the worst response is since the clock shares a FIFO priority with less urgent levels of its FMU;
-    /// `None`: it shares none, or nobody knows.
+    /// The part of the worst response that comes from a FIFO priority shared with less urgent levels of its FMU; `None`: none is
+    /// shared, or the part is unknown.
     pub shared: Option<Nanos>,
 }
 
 impl ClockVerdict {
-    /// How long after its deadline the clock may respond; `None`: it does not, or nobody knows.
+    /// The time by which the clock may miss its deadline; `None`: it does not, or that is unknown.
     pub fn late(&self) -> Option<Nanos> {
         match (&self.result, self.deadline) {
             (ResponseTime::Bounded(worst), Some(deadline)) if worst.response > deadline => {
@@ -91,16 +91,16 @@ impl ClockVerdict {
 pub struct CoreLoad {
     /// The number of the core.
     pub cpu: usize,
-    /// The load by the clocks whose figures are known.
+    /// The load of the clocks with known figures.
     pub load: Load,
-    /// The shares of clocks whose figures are known and that are activated again and again, in the order of the plan.
+    /// The shares of clocks with known figures that are activated again and again, in the order of the plan.
     pub shares: Vec<(UnitId, f64)>,
 }
 
 /// All of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
-    /// What it was made from.
+    /// The input of the analysis.
     pub known: AnalysisInput,
     /// The verdict on each task.
     pub clocks: Vec<ClockVerdict>,
@@ -122,7 +122,7 @@ impl Analysis {
     }
 }
 
-/// Analyses a plan, with what a run has measured where the rig says nothing.
+/// Analyses a plan; measurements of a run replace missing figures of the rig.
 pub fn analyse(plan: &Plan, measured: Option<&MeasuredRun>) -> Analysis {
     let known = known(plan, measured);
     let system = System::of(plan, &known);
@@ -139,7 +139,7 @@ pub fn analyse(plan: &Plan, measured: Option<&MeasuredRun>) -> Analysis {
     };
     let alone = system.alone();
     let alone = (alone != system.tasks).then(|| settle(&alone));
-    // Where that made a clock miss its bound altogether, nobody knows by how much.
+    // Where a clock has no bound because of that, the part is unknown.
     let shared = |task: usize| match (system.place[task], &alone) {
         (Some(place), Some(alone)) if system.tasks[place].waits && !system.unknown[task] => {
             match (stage.outcome(place), alone.outcome(place)) {
@@ -162,7 +162,7 @@ pub fn analyse(plan: &Plan, measured: Option<&MeasuredRun>) -> Analysis {
     Analysis { clocks, cores, known }
 }
 
-/// The rig's, else the interval, the shortest of those that cause it.
+/// The rig's deadline, else the interval, for a triggered clock the shortest of its causes.
 fn deadline(plan: &Plan, known: &AnalysisInput, task: usize) -> Option<Nanos> {
     let given = plan.units[task].figures.deadline;
     given.or_else(|| {
@@ -173,7 +173,7 @@ fn deadline(plan: &Plan, known: &AnalysisInput, task: usize) -> Option<Nanos> {
     })
 }
 
-/// How far apart its activations are. `burst`: sixteen times that where as many may come at once.
+/// The shortest interval between its activations. `burst`: sixteen times the one of a source that may send so many at once.
 pub(super) fn interval(tasks: &[KnownTask], task: usize, burst: bool) -> Option<Fraction> {
     match &tasks[task].comes.as_ref()?.0 {
         Comes::Every(interval) => Some(*interval),
@@ -193,7 +193,7 @@ struct System {
     ticks: Ticks,
     /// The place of each task of the plan among `tasks`.
     place: Vec<Option<usize>>,
-    /// The other way round.
+    /// The inverse of `place`.
     task: Vec<usize>,
     /// Whether something that matters to it is missing, for each task of the plan.
     unknown: Vec<bool>,
@@ -215,7 +215,7 @@ impl System {
         let (unknown, turns) = (unknown(plan, known), plan.turns());
         let mut system = System { tasks: Vec::new(), ticks, place, task, unknown, turns };
         system.tasks = system.task.iter().map(|&task| system.in_numbers(plan, known, task)).collect();
-        // All of those that share a priority but the least urgent wait for others of these.
+        // All levels that share a priority, except the least urgent one, wait for others of these.
         for shared in plan.shared() {
             let level = |task: &UnitId| plan.units[task.0].level;
             let last = shared.last().map(level);
@@ -232,7 +232,7 @@ impl System {
         let (planned, input, ticks) = (&plan.units[task], &known.tasks[task], self.ticks);
         let overhead = known.overhead.0;
         let execution = input.execution.map_or(Nanos(0), |(execution, _)| execution);
-        // To wait for somebody is to switch to it and back.
+        // A wait is a switch to the other task and back.
         let section = if input.section.0 > Nanos(0) { input.section.0.plus(overhead) } else { Nanos(0) };
         let arrivals = match input.comes.as_ref().map(|(comes, _)| comes) {
             Some(Comes::Every(interval)) => {
@@ -315,7 +315,7 @@ impl System {
 
     fn core(&self, cpu: usize, stage: &Stage) -> CoreLoad {
         let here = (0..self.tasks.len()).filter(|&place| self.tasks[place].core == cpu);
-        // Delays do not change how often somebody comes in the long run.
+        // Delays do not change the rate in the long run.
         let demand =
             |place: usize| Demand { execution: self.tasks[place].execution, wake: 0, streams: stage.roots(place) };
         let demands: Vec<(UnitId, Demand)> = here.map(|place| (UnitId(self.task[place]), demand(place))).collect();
@@ -355,7 +355,7 @@ fn unknown(plan: &Plan, known: &AnalysisInput) -> Vec<bool> {
     };
     let mut unknown: Vec<bool> = (0..tasks.len()).map(|task| missing(task) || disturbed(task)).collect();
     loop {
-        // So does whoever comes at times that are not known.
+        // Tasks that unknown ones activate come at unknown times, and disturb others as well.
         let vague: Vec<usize> = (0..tasks.len())
             .filter(|&task| known.tasks[task].active && causes(task).iter().any(|cause| unknown[cause.0]))
             .collect();

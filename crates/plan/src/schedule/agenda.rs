@@ -30,14 +30,14 @@ use super::{DispatchStamp, Due, Timeline};
 use crate::{TaskId, UnitId};
 use vecud_base::time::{Fraction, Instant, Nanos};
 
-/// What comes next among all tasks.
+/// The order of the next activations of all tasks.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     /// The timelines; of tasks that share a grid, as they were when they came to it.
     timelines: Vec<Timeline>,
     /// Per task: the grid that it shares, or has left and may come back to, and how often that had passed when it came.
     shared: Vec<Option<(usize, u64)>>,
-    /// Per task: what its next activation comes from.
+    /// Per task: the source of its next activation.
     noted: Vec<Noted>,
     /// An instant is worked off: that of `taken`.
     working: bool,
@@ -60,7 +60,7 @@ pub struct Agenda {
 enum Noted {
     /// There is none.
     Nowhere,
-    /// Among those that are due, or in a suspended instant.
+    /// Among the due tasks, or in a suspended instant.
     Due,
     /// In a group.
     Group(usize),
@@ -142,7 +142,7 @@ impl Agenda {
         }
     }
 
-    /// A task whose timeline is nothing but the grid again that it has left shares that again. Whether it is.
+    /// Returns a task to its shared grid if its timeline is nothing but that grid again. Returns whether it is.
     fn rejoin_grid(&mut self, task: TaskId) -> bool {
         let Some((grid, _)) = self.shared[task.0] else { return false };
         let Some((own, _)) = self.timelines[task.0].nothing_but_grid() else { return false };
@@ -151,8 +151,8 @@ impl Agenda {
         true
     }
 
-    /// Goes to the next instant at which somebody is due, unless there is one; the word of the first that is, `None`: there
-    /// is nobody.
+    /// Goes to the next instant at which a task is due, unless one is due now. Returns the word of the first due task; `None`:
+    /// there is none.
     #[inline(always)]
     fn advance(&mut self) -> Option<u64> {
         loop {
@@ -167,7 +167,7 @@ impl Agenda {
         }
     }
 
-    /// Nobody is due any more: those of the next instant are.
+    /// Makes the tasks of the next instant due, once none is due any more.
     #[inline(always)]
     fn next_instant(&mut self) -> bool {
         self.from = 0;
@@ -205,7 +205,7 @@ impl Agenda {
         true
     }
 
-    /// Groups of this instant, and what was suspended of it, are due.
+    /// Makes the groups of this instant, and its suspended tasks, due.
     fn join(&mut self, now: Instant) {
         while let Some((_, group)) = self.groups.queue.first().filter(|(time, _)| *time == now) {
             let group = *group;
@@ -222,8 +222,8 @@ impl Agenda {
         }
     }
 
-    /// Takes the next activation: the earliest, and of equal ones the most urgent. What it is, [`Agenda::due`] says, but for
-    /// [`Due::next`], which is the business of few: that, [`Agenda::tell_next`] finds out.
+    /// Takes the next activation: the earliest, and of equal ones the most urgent. [`Agenda::due`] has it, but for [`Due::next`],
+    /// which few tasks need: [`Agenda::tell_next`] adds that.
     #[inline(always)]
     pub fn take(&mut self) -> Option<TaskId> {
         let bits = self.advance()?;
@@ -233,7 +233,7 @@ impl Agenda {
             Noted::Grid(_) if self.taken_alone => {
                 (self.taken, self.taken_alone) = (Due::own(self.taken.time), false);
             }
-            // What was found out for another task is not this one's.
+            // A value for another task is not this one's.
             Noted::Grid(_) => self.taken.next = None,
             _ => self.take_alone(task),
         }
@@ -250,17 +250,17 @@ impl Agenda {
         (self.taken, self.taken_alone) = (due, true);
     }
 
-    /// What is due next, as many instants as there are before anything else is due than the tasks of one grid. `None`: somebody
-    /// is due now, or comes in between.
+    /// The next instants, up to the first at which anything else is due than the tasks of one grid. `None`: a task is due now, or
+    /// comes in between.
     pub fn next_instants(&self) -> Option<Instants> {
         let is_at_rest = self.suspended.is_empty() && self.due[self.from..].iter().all(|word| *word == 0);
         if is_at_rest { self.grids.next_instants(self.groups.queue.first().map(|(time, _)| *time)) } else { None }
     }
 
-    /// The tasks that are released at each instant of a stretch, in their order.
+    /// The tasks that are released at each instant of a batch, in their order.
     #[inline]
-    pub fn released(&self, stretch: &Instants) -> impl Iterator<Item = TaskId> {
-        self.grids.released(stretch).flat_map(|(word, bits)| {
+    pub fn released(&self, batch: &Instants) -> impl Iterator<Item = TaskId> {
+        self.grids.released(batch).flat_map(|(word, bits)| {
             let mut bits = *bits;
             std::iter::from_fn(move || {
                 let bit = bits.trailing_zeros() as usize;
@@ -272,9 +272,9 @@ impl Agenda {
         })
     }
 
-    /// So many instants of a stretch have passed, as if each activation had been [taken](Agenda::take).
-    pub fn pass(&mut self, stretch: &Instants, instants: u64) {
-        if let Some(last) = self.grids.pass_many(stretch, instants) {
+    /// Passes a number of `instants` of a batch, as if each activation had been [taken](Agenda::take).
+    pub fn pass(&mut self, batch: &Instants, instants: u64) {
+        if let Some(last) = self.grids.pass_many(batch, instants) {
             self.instants += instants - 1;
             self.from = 0;
             self.begin(last);
@@ -318,7 +318,7 @@ impl Agenda {
         self.timelines[task.0].is_hungry()
     }
 
-    /// The next time of a stimulus, while there is room.
+    /// Adds the next time of a stimulus, while there is room.
     pub fn feed(&mut self, task: TaskId, time: Instant) {
         self.change(task, |timeline| timeline.feed(time));
     }

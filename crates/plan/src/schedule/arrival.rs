@@ -1,12 +1,12 @@
-//! When a datagram arrived, on the clock that activations live by.
+//! The arrival time of a datagram, on the clock of the activations.
 //!
-//! The kernel stamps datagrams by `CLOCK_REALTIME`, which somebody may set at any time; activations live by
-//! `CLOCK_MONOTONIC`. What the two are apart is measured anew each time it is used, and the result is believed only as far
-//! as it is possible: a datagram cannot have come after it was read, nor before its socket was last seen empty.
+//! The kernel stamps datagrams by `CLOCK_REALTIME`, which can be set at any time; activations live by `CLOCK_MONOTONIC`. The
+//! offset between the two is measured anew each time it is used, and the result is believed only as far as it is possible: a
+//! datagram cannot have come after it was read, nor before its socket was last seen empty.
 
 use vecud_base::time::Nanos;
 
-/// What `CLOCK_REALTIME` is ahead of `CLOCK_MONOTONIC`, from one look at both.
+/// The offset of `CLOCK_REALTIME` against `CLOCK_MONOTONIC`, from one look at both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockOffset {
     offset: i64,
@@ -26,14 +26,14 @@ impl ClockOffset {
         measurements.into_iter().min_by_key(|offset| offset.bracket)
     }
 
-    /// How far it can be from the truth, ns.
+    /// The largest error of the offset, ns.
     pub fn error(self) -> Nanos {
         Nanos(self.bracket / 2 + 1)
     }
 
-    /// When the datagram with this kernel stamp arrived (`CLOCK_MONOTONIC`), which was after `empty` and is not after
-    /// `now`. A stamp that says otherwise by no more than the error of this measurement is moved to the nearer bound; any
-    /// other one is older than a step of the clock and worth nothing: `now` is what is known then, as it is without stamp.
+    /// The arrival (`CLOCK_MONOTONIC`) of the datagram with this kernel stamp, after `empty` and not after `now`. A stamp outside
+    /// of these bounds by no more than the error of this measurement is moved to the nearer bound; any other one is older than a
+    /// step of the clock and worthless: then, as without a stamp, the arrival is `now`.
     pub fn arrival(self, stamp: Option<Nanos>, empty: Nanos, now: Nanos) -> Nanos {
         let Some(stamp) = stamp else { return now };
         let arrival = stamp.0.saturating_sub(self.offset);

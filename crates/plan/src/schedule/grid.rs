@@ -1,9 +1,9 @@
-//! The grid of a periodic clock (semantics S1), and what becomes of it when the interval of a tunable one changes (S2).
+//! The grid of a periodic clock (semantics S1), and changes of the interval of a tunable one (S2).
 //!
-//! Guarantees: its instants strictly increase; each is what one step from the origin gives, so nothing accumulates. After a
+//! Guarantees: its instants strictly increase; each is computed by one step from the origin, so no error accumulates. After a
 //! change at `from` they are `last + k · interval` exactly, where `last` is the last instant up to then (FMI 3.0.2, 2.2.8.3,
-//! "Periodic Clock": t(i) = t(i-1) + T(i)). Where `last + interval` is before `from`, time cannot go back: the next instant
-//! is `from` itself, and the grid counts from there.
+//! "Periodic Clock": t(i) = t(i-1) + T(i)). Where `last + interval` is before `from`, time cannot go back: the next instant is
+//! `from` itself, and the grid counts from there.
 
 use serde::{Deserialize, Serialize};
 use vecud_base::time::{Fraction, Instant};
@@ -27,11 +27,11 @@ impl Grid {
         Grid { origin, interval, k: 0, next: origin, passed: None, change: None }
     }
 
-    /// Whether its parts belong together, as they do unless somebody else has written them: it goes on, and does not return
-    /// to instants before the next one.
+    /// Whether its parts are consistent, which only foreign data are not: it goes on, and does not return to instants before the
+    /// next one.
     pub(super) fn is_one(&self) -> bool {
         let goes_on = !self.interval.is_zero() && self.change.is_none_or(|(interval, _)| !interval.is_zero());
-        // Apart by what is rounded when denominators grow too large, which is much less.
+        // The difference is much less than this: only large denominators are rounded.
         let apart = self.next.nanos().minus(self.origin.after_many(self.interval, self.k).nanos()).0;
         goes_on && self.k < 1 << 62 && apart.abs() <= 1 && self.passed.is_none_or(|passed| passed < self.next)
     }
@@ -75,9 +75,9 @@ impl Grid {
         (time, next)
     }
 
-    /// [`Grid::pass`], so many times.
+    /// [`Grid::pass`] for a number of `instants`.
     pub(super) fn pass_many(&mut self, instants: u64) {
-        // The first step may find the common denominator, the last one notes what it passes.
+        // The first step may find the common denominator, the last one notes the instant that it passes.
         for _ in 0..instants.min(2) {
             self.pass();
         }
@@ -96,7 +96,7 @@ impl Grid {
         self.change.is_some()
     }
 
-    /// At `from` the interval becomes another one. What the old grid has up to `from`, this instant included, stays.
+    /// Changes the interval at `from`. Instants of the old grid up to `from`, this one included, stay.
     pub(super) fn retune(&mut self, interval: Fraction, from: Instant) {
         self.change = Some((interval, from));
         self.apply();
@@ -108,7 +108,7 @@ impl Grid {
         self.change = None;
         self.interval = interval;
         (self.origin, self.k) = match self.passed {
-            // It has not ticked yet: the first instant does not depend on the interval.
+            // The clock has not ticked yet: the first instant does not depend on the interval.
             None => (self.next, 0),
             Some(last) if last.after(interval) < from => (from, 0),
             Some(last) => (last, 1),
@@ -136,7 +136,7 @@ pub fn first_from(origin: Instant, interval: Fraction, time: Instant) -> Instant
 /// The first instant after the origin that `is_it`, which lies near `time`.
 fn search(origin: Instant, interval: Fraction, time: Instant, is_it: impl Fn(Instant) -> bool) -> Instant {
     let behind = time.nanos().minus(origin.nanos()).seconds() / interval.seconds();
-    // What is lost by rounding is less than this, unless the interval is less than a nanosecond.
+    // Rounding errors are less than this, unless the interval is less than a nanosecond.
     let mut k = ((behind * (1.0 - 1e-9)) as u64).saturating_sub(1).max(1);
     while k > 1 && is_it(origin.after_many(interval, k)) {
         k = k.saturating_sub(64).max(1);

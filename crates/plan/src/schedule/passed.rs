@@ -1,5 +1,5 @@
-//! Releases of a periodic clock that come while an activation of it is under way: what it will have overrun when it returns
-//! (semantics S12), told before it does, and whether it ever does.
+//! Releases of a periodic clock that come while an activation of it is under way: the overruns that will be counted when it
+//! returns (semantics S12), computed before it does, and whether it ever does.
 
 use super::{QUEUE, first_after};
 use vecud_base::time::{Fraction, Instant, Nanos};
@@ -15,13 +15,13 @@ pub struct Passed {
     interval: Fraction,
 }
 
-/// No activation lasts for so long, and no period is so long, ns (two years): FMU code has written over them.
+/// The longest believed activation or period, ns (two years): FMU code has written over a longer one.
 const LONGEST: i64 = 1 << 56;
 
 impl Passed {
-    /// Those after `activation`, the time of the activation under way, which is on the grid of its clock, up to `now`, but before
-    /// the `stop` of the run. The releases up to `counted` are counted already: where they queue, the activations before this one
-    /// have found them. `None`: none has come.
+    /// The releases after `activation`, the time of the activation under way, which is on the grid of its clock, up to `now`, but
+    /// before the `stop` of the run. The releases up to `counted` are counted already: where they queue, the activations before
+    /// this one have found them. `None`: none has come.
     pub fn of(
         activation: Instant,
         interval: Fraction,
@@ -41,7 +41,7 @@ impl Passed {
         }
         let until = stop.map_or(now, |stop| stop.min(now));
         let estimate = until.nanos().minus(first.nanos()).seconds() / interval.seconds();
-        // What is lost by rounding is less than a release or two.
+        // The rounding error is less than a release or two.
         let mut further = (estimate as u64).saturating_sub(2);
         while has_come(first.after_many(interval, further + 1)) {
             further += 1;
@@ -68,7 +68,7 @@ impl Passed {
         Some(Passed { first: origin, count: 1 + later.map_or(0, |later| later.count), interval })
     }
 
-    /// Whether so short intervals are counted over so long a span.
+    /// Whether intervals this short are counted over a span this long.
     pub fn counts(interval: Fraction, span: Nanos) -> bool {
         (1_000..LONGEST).contains(&interval.nanos().0) && span.0 < LONGEST
     }
@@ -78,7 +78,7 @@ impl Passed {
         Passed { count: 1, ..self }
     }
 
-    /// How many of them wait, where releases wait and so many do already; the others are left out (semantics S9).
+    /// The number of them that wait, where releases wait and `already` do so; the others are left out (semantics S9).
     pub fn waiting(&self, already: u64) -> u64 {
         self.count.min((QUEUE as u64).saturating_sub(already))
     }

@@ -25,7 +25,7 @@ pub const QUEUE: usize = 16;
 /// Times that are taken from a stimulus at once.
 pub const FED: usize = 64;
 
-/// What became of a tick.
+/// The fate of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tick {
     /// The tick waits for its activation.
@@ -38,10 +38,10 @@ pub enum Tick {
     AfterStop,
 }
 
-/// What became of a countdown clock that was armed.
+/// The result of arming a countdown clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Armed {
-    /// What became of the new deadline.
+    /// The fate of the new deadline.
     pub tick: Tick,
     /// The deadline before it, which had been reached and for which there was no room any more.
     pub lost: Option<Instant>,
@@ -52,7 +52,7 @@ pub struct Armed {
 pub struct Due {
     /// `activationTime`.
     pub time: Instant,
-    /// When it was dispatched, for those that something else released; `None`: `time` itself is the release.
+    /// When it was dispatched, if something else released it; `None`: `time` itself is the release.
     pub dispatched: Option<Nanos>,
     /// The tick came too late for its own time and has that of its dispatch.
     pub retimed: bool,
@@ -70,7 +70,7 @@ impl Due {
     }
 }
 
-/// When something was handed over, on both clocks, and what caused it.
+/// The time of a dispatch, on both clocks, and its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DispatchStamp {
     /// CLOCK_MONOTONIC.
@@ -88,7 +88,7 @@ pub struct Skipped {
     pub time: Instant,
 }
 
-/// What became of a release that found the activation before it still running, where such releases wait.
+/// The fate of a release that found the activation before it still running, where such releases wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LateRelease {
     /// The tick waits, to be activated at its own time, which is this.
@@ -97,13 +97,13 @@ pub enum LateRelease {
     Not(Skipped),
 }
 
-/// What only an FMU can say of its clock, in Initialization Mode.
+/// The facts about its clock that an FMU gives in Initialization Mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Learned {
     /// Nothing, or nothing yet.
     #[default]
     Nothing,
-    /// When a changing clock ticks first, or what a countdown clock is armed with.
+    /// The first tick of a changing clock, or the first deadline of a countdown clock.
     First(Instant),
     /// The grid of a periodic clock.
     Grid {
@@ -133,7 +133,7 @@ impl Waiting {
 enum Instants {
     /// Periodic. Releases that wait for their predecessor to end are before those of the grid, and so is one beside it.
     Grid { grid: Grid, backlog: VecDeque<Instant> },
-    /// What the last activation has said, or nothing while it has not.
+    /// The time that the last activation gave, if there is one.
     Changing { next: Option<Instant> },
     /// A list, next is the index.
     List { times: Vec<Instant>, next: usize },
@@ -145,7 +145,7 @@ enum Instants {
     Ticks,
 }
 
-/// The releases of one task: what comes next, and what becomes of ticks.
+/// The releases of one task: the next ones, and the fate of ticks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
     source: Instants,
@@ -202,7 +202,7 @@ impl Timeline {
         matches!(&self.source, Instants::Fed { times } if times.is_empty())
     }
 
-    /// The next time of a stimulus, while there is [`Timeline::room`]; times increase. One that a run which was left has
+    /// Adds the next time of a stimulus, while there is [`Timeline::room`]; times increase. A time that the saved run has
     /// activated already is not activated again.
     pub fn feed(&mut self, time: Instant) {
         let last = self.last;
@@ -223,8 +223,8 @@ impl Timeline {
         }
     }
 
-    /// What the FMU has said of the clock before the run, which starts at `start`. `root`: the clock that a deadline is put
-    /// down to which was armed so early.
+    /// Takes over the facts that the FMU gave about the clock before the run, which starts at `start`. `root`: the clock that a
+    /// deadline which was armed so early is attributed to.
     pub fn learn(&mut self, learned: Learned, start: Instant, root: Option<UnitId>) {
         match learned {
             Learned::Nothing => (),
@@ -337,7 +337,7 @@ impl Timeline {
         let due = match &mut self.source {
             Instants::Grid { grid, backlog } => {
                 let next = match backlog.pop_front() {
-                    // What came between it and the next one that waits may have been left out.
+                    // A release between it and the next waiting one may have been left out.
                     Some(_) => first_after(grid.origin(), grid.interval(), time),
                     None => grid.pass().1,
                 };
@@ -377,8 +377,8 @@ impl Timeline {
         waiting.due()
     }
 
-    /// What waits for `time`, or, when the clock has moved on, for the time of the dispatch: the first nanosecond from
-    /// there on that is later than the last activation and that nothing else waits for.
+    /// The tick waits for `time`, or, when the clock has moved on, for the time of the dispatch: the first nanosecond from there
+    /// on that is later than the last activation and that nothing else waits for.
     fn waiting_for(&self, time: Instant, dispatch: DispatchStamp) -> Waiting {
         let Some(last) = self.last.filter(|last| time < *last) else {
             return Waiting { time, dispatched: dispatch.wall, retimed: false, root: dispatch.root };
@@ -420,9 +420,9 @@ impl Timeline {
         Tick::Queued
     }
 
-    /// A countdown clock is armed, by an activation at `since`, to tick at `time`. What was armed before is forgotten (FMI
-    /// 3.0.2, 2.2.8.4: re-scheduled), unless that was to tick at `since` or before: it has, then, though it was not
-    /// activated yet, and waits. `Coalesced` when the clock was activated at exactly `time`, or a tick waits for that.
+    /// Arms a countdown clock, by an activation at `since`, to tick at `time`. The deadline before is forgotten (FMI 3.0.2,
+    /// 2.2.8.4: re-scheduled), unless that was at `since` or before: then it has ticked, though it was not activated yet, and
+    /// waits. `Coalesced` when the clock was activated at exactly `time`, or a tick waits for that.
     pub fn arm(&mut self, time: Instant, since: Instant, dispatch: DispatchStamp) -> Armed {
         let Instants::Countdown { armed } = &mut self.source else { return Armed { tick: Tick::Queued, lost: None } };
         let reached = armed.take().filter(|armed| armed.time <= since);
@@ -463,8 +463,8 @@ impl Timeline {
     }
 
     /// Keeps the releases of a periodic clock at or before `now`, since the activation before them ran until then: they are
-    /// activated one after the other, at their times. Leaves out one for which there is no room. Tells of one after the
-    /// other; to be called until it returns `None`.
+    /// activated one after the other, at their times. Leaves out one for which there is no room. Returns one after the other; to
+    /// be called until it returns `None`.
     pub fn keep(&mut self, now: Instant) -> Option<LateRelease> {
         let stop = self.stop;
         let Instants::Grid { grid, backlog } = &mut self.source else { return None };
@@ -487,8 +487,8 @@ impl Timeline {
         }
     }
 
-    /// Passes over the next release of a periodic or changing clock if it is at or before `now`, whether it waits or is still on the
-    /// grid: nobody activates it any more.
+    /// Passes over the next release of a periodic or changing clock if it is at or before `now`, whether it waits or is still on
+    /// the grid: it is not activated any more.
     pub fn leave_out(&mut self, now: Instant) -> Option<Instant> {
         let stop = self.stop;
         let is_due = |time: Instant| time <= now && stop.is_none_or(|stop| time < stop);
@@ -510,8 +510,8 @@ impl Timeline {
         self.last
     }
 
-    /// Throws away what waits at `now` and tells how much it was: ticks, kept releases, an armed countdown, and the times of
-    /// a list or a stimulus that have come. Times from then on are nobody's loss.
+    /// Discards everything that waits at `now` and returns the number: ticks, kept releases, an armed countdown, and the times of
+    /// a list or a stimulus that have come. Times from then on do not count.
     pub fn discard(&mut self, now: Instant) -> u64 {
         let stop = self.stop;
         let is_due = |time: &&Instant| **time <= now && stop.is_none_or(|stop| **time < stop);

@@ -1,8 +1,8 @@
-//! How many external events a clock accepts: so many per second, and a short burst at once.
+//! The number of external events that a clock accepts: `rate` per second, and a short burst at once.
 //!
-//! Guarantee: of the events within any span of time `w`, at most `burst + w · rate` are accepted, whatever the others do;
-//! and events that come no faster than the rate are all accepted. Decided by the events' own times, so that a receiver
-//! that comes late to them decides the same.
+//! Guarantee: of the events within any span of time `w`, at most `burst + w · rate` are accepted, whatever the others do; and
+//! events that come no faster than the rate are all accepted. Decided by the events' own times, so that a receiver that comes
+//! late to them decides the same.
 
 use vecud_base::time::Nanos;
 
@@ -11,7 +11,7 @@ use vecud_base::time::Nanos;
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
     interval: i64,
-    /// What a full bucket is worth, less one token.
+    /// The time that a full bucket is worth, less one token.
     tolerance: i64,
     /// The instant from which on the bucket is full.
     full: i64,

@@ -22,39 +22,38 @@ pub struct Snapshot {
     pub timelines: Vec<Timeline>,
     /// The newest value of each connection; `None`: it has had none yet.
     pub connections: Vec<Option<Vec<u64>>>,
-    /// Per connection: what is kept of a delayed one, by producer, oldest first.
+    /// Per connection: the versions of a delayed one, by producer, oldest first.
     pub versions: Vec<Vec<Vec<Kept>>>,
-    /// Per instance: the values of its tunable sizes, [`crate::FmuPlan::sizes`]; empty when they are those of the
-    /// plan.
+    /// Per instance: the values of its tunable sizes, [`crate::FmuPlan::sizes`]; empty when they are those of the plan.
     pub sizes: Vec<Vec<u64>>,
-    /// Per instance: what was to come between its steps, if it makes some.
+    /// Per instance: its pending events and ticks between steps, if it makes some.
     pub between: Vec<BetweenSteps>,
-    /// What the recorded columns showed last, by name, as [`crate::SignalPlan::start`] has it.
+    /// The last values of the recorded columns, by name, as in [`crate::SignalPlan::start`].
     pub columns: Vec<(String, Vec<u64>)>,
 }
 
-/// What was to come between the steps of an instance.
+/// Pending events and ticks between the steps of an instance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BetweenSteps {
     /// When it has an event by its own word.
     pub next_event: Option<Instant>,
-    /// How often in a row that was the time of the event at which it was told, but for rounding.
+    /// How often in a row it was announced for the time of the event under way, but for rounding.
     pub crept: u32,
-    /// It wants Event Mode at the communication point that it has come to.
+    /// The FMU wants Event Mode at the communication point that it has reached.
     pub wants_event: bool,
-    /// The communication point that it has come to, where it is ahead of those that make their steps together with it.
+    /// The communication point that it has reached, where it is ahead of those that make their steps together with it.
     pub ahead: Option<Instant>,
     /// When its input clocks tick, in the order of the description.
     pub clocks: Vec<Timeline>,
     /// Ticks from outside that wait for a communication point: of which clock, by its place, and when they were raised.
     pub ticks: Vec<(usize, Instant)>,
-    /// What was set last of each variable whose change is an event, by its value reference: of each element what
-    /// `runner::activation` remembers of it; `None`: it was not set yet.
+    /// The last set values of each variable whose change is an event, by its value reference: of each element the word that
+    /// `runner::calls` keeps of it; `None`: it was not set yet.
     pub seen: Vec<(u32, Vec<Option<u64>>)>,
-    /// What feeds one of its continuous inputs has jumped, and that was not handled yet.
+    /// The source of one of its continuous inputs has jumped, and that was not handled yet.
     pub has_jump: bool,
-    /// When the sources of connections had jumped last, ns: of those that lead to it as it has seen them last, of those that begin at it as it
-    /// has handed them on last.
+    /// The last jumps of connections, ns: of those that lead to it as it has seen them, of those that begin at it as it has
+    /// handed them on.
     pub jumps: Vec<(ConnectionId, i64)>,
 }
 
@@ -76,8 +75,7 @@ impl BetweenSteps {
 }
 
 impl Snapshot {
-    /// Whether it has as many of everything as a plan of the same [`Identity`] wants. It has, unless the file was made by
-    /// somebody else.
+    /// Whether it has as many of everything as a plan of the same [`Identity`] requires. Only a forged file has not.
     pub fn fits(&self, plan: &Plan) -> Result<(), String> {
         let counts = [
             ("FMUs", self.states.len(), plan.fmus.len()),

@@ -1,5 +1,5 @@
-//! The form of a snapshot in a file: a mark, the version of this form, the version of vecud, the length of what follows,
-//! the content, and a SHA-256 of everything before.
+//! The form of a snapshot in a file: a mark, the version of this form, the version of vecud, the length of the content, the
+//! content, and a SHA-256 of everything before.
 
 use super::Snapshot;
 use sha2::{Digest, Sha256};
@@ -19,11 +19,11 @@ const DIGEST: usize = 32;
 pub enum Unreadable {
     /// The file does not begin as a snapshot.
     NotOne,
-    /// The file ends too early or too late: length, and what it should be.
+    /// The file ends too early or too late: its length, and the right one.
     Length(usize, Option<usize>),
-    /// Another version of vecud has written it, or a build of the same one with another form: which.
+    /// Another version of vecud has written it, or a build of the same one with another form: its name.
     Version(String),
-    /// The content is not what was written.
+    /// The content is not the written one.
     Changed,
 }
 

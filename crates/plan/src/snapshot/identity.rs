@@ -4,7 +4,7 @@ use crate::{Plan, Release};
 use serde::{Deserialize, Serialize};
 use vecud_base::time::Instant;
 
-/// What has to be the same for a state to make sense: not the machine, the mode, limits or what is recorded.
+/// The parts of a rig that have to be the same for a state to make sense: not the machine, the mode, limits or the recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
     rig: String,
@@ -13,9 +13,9 @@ pub struct Identity {
     fmus: Vec<(String, String)>,
     /// Names of the instances, and the structural parameters that the rig sets: sizes in the state are theirs.
     structure: Vec<(String, String)>,
-    /// Names of the tasks in merged order, and what activates them.
+    /// Names of the tasks in merged order, and the sources of their releases.
     clocks: Vec<(String, String)>,
-    /// From, to, and what travels.
+    /// Source, target, and type.
     connections: Vec<(String, String, String)>,
     /// Per instance: its start values in words. They may differ, since the state has its own.
     start_values: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Identity {
 impl Identity {
     /// The identity of a plan.
     pub fn of(plan: &Plan) -> Identity {
-        let clock = |task: &crate::UnitPlan| (plan.full_name(task), released(plan, &task.release));
+        let clock = |unit: &crate::UnitPlan| (plan.full_name(unit), released(plan, &unit.release));
         let connection = |connection: &crate::ConnectionPlan| {
             let from = (connection.from_type != connection.variable_type).then_some(connection.from_type);
             let units = connection.units.as_ref().map(|(from, to)| format!(", {from} to {to}")).unwrap_or_default();
@@ -63,7 +63,7 @@ impl Identity {
         }
     }
 
-    /// In what the rig with this identity differs from `now`, one sentence for the first of each kind; empty: nothing that
+    /// The differences of the rig with this identity from `now`, one sentence for the first of each kind; empty: none that
     /// matters.
     pub fn differences(&self, now: &Identity) -> Vec<String> {
         let mut found = Vec::new();
@@ -88,8 +88,7 @@ impl Identity {
         found
     }
 
-    /// Instances whose start values in the rig are others than when the state was saved, which changes nothing: the state
-    /// has its own.
+    /// Instances whose start values in the rig have changed since the state was saved, without effect: the state has its own.
     pub fn other_start_values<'a>(&self, now: &'a Identity) -> Vec<&'a str> {
         let pairs = self.start_values.iter().zip(&now.start_values).zip(&now.fmus);
         pairs.filter(|((then, now), _)| then != now).map(|(_, (name, _))| name.as_str()).collect()

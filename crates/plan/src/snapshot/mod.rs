@@ -1,10 +1,10 @@
-//! A run that was left, to be taken up again: the state of every FMU, and what the host knows beside it.
+//! The saved state of a run that another one continues: the state of every FMU, and that of the host.
 //!
-//! Pure. [`Snapshot`] is the content, [`Identity`] says which rig it belongs to, and `file` gives both a form that is told
-//! from every other file, from one that was cut, and from one that was changed.
+//! Pure. [`Snapshot`] is the content, [`Identity`] identifies its rig, and `file` gives both a form that is distinct from every
+//! other file, from one that was cut, and from one that was changed.
 //!
-//! What a snapshot promises: every activation before [`Snapshot::time`] is complete; everything else that is due waits in
-//! the timelines. So the run that takes it up does what the one that was left would have done.
+//! Promise of a snapshot: every activation before [`Snapshot::time`] is complete; everything else that is due waits in the
+//! timelines. So the run that continues does what the first one would have done.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
-//! Which variables a task sets before and reads after its activation (semantics S10).
+//! The variables that a task sets before and reads after its activation (semantics S10).
 //!
-//! A task touches variables of its own clock and of no clock only. Variables that belong to output clocks alone are read
-//! by the tasks that may tick these, after a partition has returned that has ticked one of them in this activation (FMI
-//! 3.0.2, 2.2.8.3: only while one of their clocks is active); in the draft inside the callback. An input that is fed is recorded as it was set: an FMU may change it afterwards, and a
-//! replay of the recording is to feed the same.
+//! A task touches variables of its own clock and of no clock only. Variables that belong to output clocks alone are read by the
+//! tasks that may tick these, after a partition has returned that has ticked one of them in this activation (FMI 3.0.2, 2.2.8.3:
+//! only while one of their clocks is active); in the draft inside the callback. An input that is fed is recorded as it was set:
+//! an FMU may change it afterwards, and a replay of the recording has to feed the same.
 
 use crate::clocks::OutputCandidate;
 use crate::clocks::candidates::{Candidate, is_output_clock};
@@ -37,8 +37,8 @@ fn output_clocks(described: &DescribedFmu, outputs: &[OutputCandidate], v: &Vari
     (0..outputs.len()).filter(|&i| is_its(&outputs[i])).collect()
 }
 
-/// Whether this variable is read in the callback in which its output clock has ticked, where no Event Mode is for that. Arrays of variable size are not:
-/// nobody follows their size there.
+/// Whether this variable is read in the callback in which its output clock has ticked, where there is no Event Mode for that.
+/// Arrays of variable size are not: their size is not followed there.
 fn is_on_tick(described: &DescribedFmu, v: &Variable) -> bool {
     described.abi() == Abi::Draft
         && !described.handles_events()
@@ -47,10 +47,10 @@ fn is_on_tick(described: &DescribedFmu, v: &Variable) -> bool {
         && !is_resizable(described, v)
 }
 
-/// What is read when output clocks of an FMU tick: one batch per type and clock, or element of an array clock.
+/// The variables that are read when output clocks of an FMU tick: one batch per type and clock, or element of an array clock.
 pub fn on_ticks(resolved: &Resolved, fmu: usize) -> Vec<OnTick> {
     let described = &resolved.fmus[fmu];
-    let variables = resolved.wanted[fmu].read.iter().copied();
+    let variables = resolved.needed[fmu].read.iter().copied();
     let variables = variables.filter(|&i| is_on_tick(described, &described.variables()[i]));
     let batches = |(clocks, variables): (Vec<usize>, Vec<usize>)| {
         let batches = read(resolved, fmu, variables).into_iter();
@@ -74,7 +74,7 @@ fn by_output_clocks(
     by_clocks
 }
 
-/// What a task sets before and reads after its activation.
+/// The variables that a task sets before and reads after its activation.
 #[derive(Clone, Default)]
 pub struct Batches {
     pub set: Vec<BatchPlan>,
@@ -85,16 +85,16 @@ pub struct Batches {
 pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
     let candidates = &resolved.clocks.candidates;
     let (mut set, mut get) = (vec![Vec::new(); candidates.len()], vec![Vec::new(); candidates.len()]);
-    for (fmu, (described, wanted)) in resolved.fmus.iter().zip(&resolved.wanted).enumerate() {
-        for &i in &wanted.written {
+    for (fmu, (described, needed)) in resolved.fmus.iter().zip(&resolved.needed).enumerate() {
+        for &i in &needed.written {
             resolved.setting((fmu, i)).into_iter().for_each(|candidate| set[candidate].push(i));
         }
         // An input that nothing feeds keeps its start value.
         let is_read = |&i: &usize| match described.variables()[i].causality {
-            Causality::Input => wanted.is_input_read(described, i),
+            Causality::Input => needed.is_input_read(described, i),
             _ => true,
         };
-        for &i in wanted.read.iter().filter(|i| is_read(i) && !is_on_tick(described, &described.variables()[**i])) {
+        for &i in needed.read.iter().filter(|i| is_read(i) && !is_on_tick(described, &described.variables()[**i])) {
             resolved.getting((fmu, i)).into_iter().for_each(|candidate| get[candidate].push(i));
         }
     }
@@ -106,10 +106,10 @@ pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
         || (0..resolved.fmus.len()).any(|fmu| !on_ticks(resolved, fmu).is_empty()) || resolved.columns.has_clocks();
     // A rig has the start values of its columns in its files; rows of a simulation, which have none, are all that there is of it.
     let has_files = resolved.rig.record.as_ref().is_none_or(|own| !own.formats.is_empty());
-    // Where nothing that is recorded changes, what stays as it is makes the rows.
+    // Where no recorded variable changes, constant ones make the rows.
     if !has_files && !makes_rows(&set) && !makes_rows(&get) && !ticks() {
-        for (fmu, wanted) in resolved.wanted.iter().enumerate() {
-            for &i in wanted.read.iter().filter(|i| resolved.columns.is_recorded((fmu, **i))) {
+        for (fmu, needed) in resolved.needed.iter().enumerate() {
+            for &i in needed.read.iter().filter(|i| resolved.columns.is_recorded((fmu, **i))) {
                 resolved.setting((fmu, i)).into_iter().for_each(|candidate| get[candidate].push(i));
             }
         }
@@ -159,8 +159,8 @@ fn written_with(
     batches
 }
 
-/// Batches that read variables of an FMU whose events are handled between steps: continuous ones, and discrete ones by
-/// the clocks that they belong to.
+/// Batches that read variables of an FMU whose events are handled between steps: continuous ones, and discrete ones by the clocks
+/// that they belong to.
 fn read_in_event_mode(resolved: &Resolved, fmu: usize, variables: Vec<usize>) -> Vec<BatchPlan> {
     let described = &resolved.fmus[fmu];
     let (discrete, others): (Vec<usize>, Vec<usize>) =
@@ -176,7 +176,7 @@ fn read_in_event_mode(resolved: &Resolved, fmu: usize, variables: Vec<usize>) ->
 fn fill_written(resolved: &Resolved, (fmu, variable): VariableId, item: &mut BatchItem) {
     let (described, links) = (&resolved.fmus[fmu], &resolved.links);
     let feeding = links.feeding((fmu, variable));
-    if resolved.wanted[fmu].is_recorded_when_set(described, variable) {
+    if resolved.needed[fmu].is_recorded_when_set(described, variable) {
         item.signals = resolved.columns.of_variable((fmu, variable));
     }
     (item.connections, item.capacity) = carried(links, feeding);

@@ -1,4 +1,4 @@
-//! Tasks: what each sets, reads and does, and which take turns.
+//! Tasks: their inputs, outputs and work, and the turns that they take.
 
 pub mod batches;
 mod plans;

@@ -15,7 +15,7 @@ use crate::{
 use std::collections::HashSet;
 use vecud_description::IntervalVariability;
 
-/// All tasks and all units, most urgent first. Nobody has told a group of its master yet.
+/// All tasks and all units, most urgent first. The masters of groups are added later.
 pub fn plans(resolved: &Resolved, order: &PriorityOrder) -> (Vec<TaskPlan>, Vec<UnitPlan>) {
     let Resolved { fmus, clocks, .. } = resolved;
     let (tasks, task_of) = tasks(resolved, order);
@@ -85,7 +85,7 @@ fn tasks(Resolved { fmus, clocks, .. }: &Resolved, order: &PriorityOrder) -> (Ve
     (tasks, task_of)
 }
 
-/// What the unit of a candidate does in its task.
+/// The work of a candidate's unit in its task.
 fn work(resolved: &Resolved, candidate: &Candidate, task: &TaskPlan, unit: UnitId) -> Work {
     let Resolved { rig, fmus, clocks, .. } = resolved;
     let described = &fmus[candidate.fmu];
@@ -121,12 +121,12 @@ fn work(resolved: &Resolved, candidate: &Candidate, task: &TaskPlan, unit: UnitI
     Work::Partition(input_clock(described, own))
 }
 
-/// Only an FMU whose steps may vary may be told sizes that vary by rounding (FMI 3.0.2, 4.4).
+/// Only an FMU whose steps may vary is told sizes that vary by rounding (FMI 3.0.2, 4.4).
 fn default_step_size(own: Option<StepAbilities>) -> StepSize {
     if own.is_some_and(|own| own.varies) { StepSize::Difference } else { StepSize::Nominal }
 }
 
-/// What is known of an input clock, whatever ticks with it.
+/// The plan of an input clock, whatever ticks with it.
 pub fn input_clock(described: &DescribedFmu, own: InputClock) -> InputClockPlan {
     let variable = &described.variables()[own.variable];
     let clock = variable.clock.as_ref();

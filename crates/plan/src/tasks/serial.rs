@@ -11,7 +11,7 @@ use crate::{FmuId, Plan, SerialPlan, TaskId, UnitId, UnitPlan};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-/// What FMUs can have together that take turns.
+/// A thing that FMUs which take turns share.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Common<'a> {
     /// The task that makes their steps: no reason by itself, but both have the other's reasons.
@@ -24,7 +24,7 @@ enum Common<'a> {
 /// The FMUs that take turns.
 pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], tasks: &[UnitPlan], findings: &mut Findings) -> Vec<SerialPlan> {
     check(rig, fmus, findings);
-    // The thread that makes the steps of an FMU: those of one thread need no turns.
+    // The threads that make the steps: FMUs on one thread need no turns.
     let threads = threads(tasks);
     let is_parallel = |fmu: usize| fmus[fmu].rig.parallel.as_ref().is_some_and(|own| own.value);
     let names: HashSet<&str> = rig.serialise.iter().map(|name| name.value.as_str()).collect();
@@ -33,7 +33,7 @@ pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], tasks: &[UnitPlan], findin
         let library = (!is_parallel(fmu)).then(|| Common::Library(&fmus[fmu].input.library));
         library.into_iter().chain(is_named(fmu).then_some(Common::Key))
     };
-    // The first FMU that has something in common with one, of which the group has the number; and whose steps that is about.
+    // For each shared thing the first FMU that has it, and the threads of all FMUs that have it.
     let mut first_of: HashMap<Common, usize> = HashMap::new();
     let mut threads_of: HashMap<Common, BTreeSet<TaskId>> = HashMap::new();
     let mut group_of: Vec<usize> = (0..fmus.len()).collect();
@@ -171,7 +171,7 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
             ),
         }
     };
-    // Instances whose steps are made on one thread are never in each other's way.
+    // Instances whose steps are made on one thread never overlap.
     let is_apart = |instances: &&Vec<FmuId>| {
         let is_alone = |fmu: &FmuId| thread(&plan.units, *fmu).is_none() || plan.threads_of(instances).len() > 1;
         !plan.take_turns(instances) && instances.iter().any(is_alone)

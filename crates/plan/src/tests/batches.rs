@@ -9,25 +9,25 @@ fn names(batches: &[BatchPlan]) -> Vec<&str> {
     batches.iter().flat_map(|batch| batch.items.iter().map(|item| item.name.as_str())).collect()
 }
 
-fn task<'a>(plan: &'a Plan, clock: &str) -> &'a UnitPlan {
-    plan.units.iter().find(|task| task.name == clock).unwrap()
+fn unit<'a>(plan: &'a Plan, clock: &str) -> &'a UnitPlan {
+    plan.units.iter().find(|unit| unit.name == clock).unwrap()
 }
 
 #[test]
 fn a_task_touches_variables_of_its_clock_and_of_no_clock() {
     let plan =
         ecu_and_plant("[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n[record]\nsignals = [\"ecu.*\"]\n");
-    assert_eq!(names(&task(&plan, "fast").set), ["speed"]);
-    assert_eq!(names(&task(&plan, "slow").set), [""; 0]);
-    assert_eq!(names(&task(&plan, "fast").get), ["alive"]);
-    assert_eq!(names(&task(&plan, "isr").get), ["teeth", "alive"]);
+    assert_eq!(names(&unit(&plan, "fast").set), ["speed"]);
+    assert_eq!(names(&unit(&plan, "slow").set), [""; 0]);
+    assert_eq!(names(&unit(&plan, "fast").get), ["alive"]);
+    assert_eq!(names(&unit(&plan, "isr").get), ["teeth", "alive"]);
 }
 
 #[test]
 fn an_input_that_is_fed_is_recorded_where_it_is_set_and_not_read() {
     let plan =
         ecu_and_plant("[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n[record]\nsignals = [\"ecu.speed\"]\n");
-    let fast = task(&plan, "fast");
+    let fast = unit(&plan, "fast");
     assert_eq!(fast.set[0].items[0].signals, [SignalId(0)]);
     assert!(fast.get.is_empty() && !steps(&plan).contains("get ecu"), "{}", steps(&plan));
 }
@@ -35,27 +35,27 @@ fn an_input_that_is_fed_is_recorded_where_it_is_set_and_not_read() {
 #[test]
 fn an_input_that_nothing_feeds_keeps_its_start_value_and_is_not_read() {
     let plan = ecu_and_plant("[record]\n");
-    assert_eq!(names(&task(&plan, "fast").get), ["alive"]);
-    assert_eq!(names(&task(&plan, "step").get), ["speed", "field", "count"]);
+    assert_eq!(names(&unit(&plan, "fast").get), ["alive"]);
+    assert_eq!(names(&unit(&plan, "step").get), ["speed", "field", "count"]);
     assert_eq!(plan.signals[0].start, Some(vec![0f64.to_bits()]));
 }
 
 #[test]
 fn variables_of_an_output_clock_are_read_by_the_task_that_ticks_it() {
     let plan = ecu_and_plant("[record]\nsignals = [\"ecu.*\"]\n");
-    assert_eq!(names(&task(&plan, "slow").get), ["throttle", "alive", "ticks"]);
+    assert_eq!(names(&unit(&plan, "slow").get), ["throttle", "alive", "ticks"]);
 }
 
 #[test]
 fn only_what_is_needed_is_read_one_batch_per_type_and_those_of_output_clocks_by_themselves() {
     let plan = ecu_and_plant("[[connect]]\nfrom = \"ecu.throttle\"\nto = \"plant.throttle\"\n");
-    assert_eq!(names(&task(&plan, "slow").get), ["throttle"]);
-    assert_eq!(task(&plan, "slow").get[0].items[0].connections.len(), 1);
-    assert_eq!(names(&task(&plan, "step").set), ["throttle"]);
-    assert!(task(&plan, "fast").get.is_empty());
+    assert_eq!(names(&unit(&plan, "slow").get), ["throttle"]);
+    assert_eq!(unit(&plan, "slow").get[0].items[0].connections.len(), 1);
+    assert_eq!(names(&unit(&plan, "step").set), ["throttle"]);
+    assert!(unit(&plan, "fast").get.is_empty());
     let all = ecu_and_plant("[record]\n");
     let (always, when_ticked): (Vec<&BatchPlan>, Vec<_>) =
-        task(&all, "slow").get.iter().partition(|b| b.ticked.is_empty());
+        unit(&all, "slow").get.iter().partition(|b| b.ticked.is_empty());
     assert_eq!(when_ticked.iter().map(|batch| batch.ticked.as_slice()).collect::<Vec<_>>(), [[0]]);
     let types: Vec<_> = always.iter().map(|batch| batch.variable_type).collect();
     assert!(types.windows(2).all(|pair| pair[0] < pair[1]), "{types:?}");
@@ -65,7 +65,7 @@ fn only_what_is_needed_is_read_one_batch_per_type_and_those_of_output_clocks_by_
 fn parameters_are_recorded_without_being_read() {
     let plan = ecu_and_plant("[fmu.ecu.start]\nidle_speed = 850\n[record]\nsignals = [\"ecu.idle_speed\"]\n");
     assert_eq!(plan.signals[0].start, Some(vec![850f64.to_bits()]));
-    assert!(plan.units.iter().all(|task| task.get.is_empty()));
+    assert!(plan.units.iter().all(|unit| unit.get.is_empty()));
     assert_eq!(steps(&plan), "enter ecu, enter plant");
 }
 

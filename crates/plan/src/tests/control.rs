@@ -59,7 +59,7 @@ fn without_control_a_plan_has_nothing_of_it() {
     let plan = plan(false);
     let fmu = &plan.fmus[0];
     assert!(fmu.sizes.is_empty() && fmu.control.variables.is_empty() && fmu.control.lanes.is_empty());
-    assert!(plan.units.iter().flat_map(|task| &task.get).all(|batch| batch.resizable.is_none()));
+    assert!(plan.units.iter().flat_map(|unit| &unit.get).all(|batch| batch.resizable.is_none()));
     assert_eq!(plan.units[0].get.len(), 1, "one call per type");
 }
 

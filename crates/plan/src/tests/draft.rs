@@ -77,7 +77,7 @@ fn arrays_trigger_element_by_element_a_scalar_all_and_every_element_a_scalar() {
         ("out".to_owned(), of(&["all[1]", "all[2]"]), of(&["bank[1]", "bank[2]", "bank[3]"])),
     ];
     assert_eq!(triggers(&plan), expected);
-    let free = plan.units.iter().find(|task| task.name == "free[1]").unwrap();
+    let free = plan.units.iter().find(|unit| unit.name == "free[1]").unwrap();
     assert_eq!(free.release, Release::Never);
     assert!(plan.notes.iter().any(|note| note.contains("d.free[1] is an aperiodic clock")), "{:?}", plan.notes);
 }
@@ -113,17 +113,17 @@ fn what_the_rig_says_of_an_element_goes_before_what_it_says_of_the_clock() {
     let expected = ["1/50", "1/50", "1/3"].map(interval);
     let intervals: Vec<Fraction> = plan.units[..3]
         .iter()
-        .map(|task| match task.release {
+        .map(|unit| match unit.release {
             Release::Periodic { interval, .. } => interval,
             _ => Fraction::ZERO,
         })
         .collect();
     // Sorted by priority only: elements of one clock keep their order.
     assert_eq!(intervals, expected);
-    assert!(plan.units[..3].iter().all(|task| task.limits.max_overruns == Some(3)));
+    assert!(plan.units[..3].iter().all(|unit| unit.limits.max_overruns == Some(3)));
     let told = DraftIntervals { reference: ValueReference(1), fraction: true, intervals };
     assert_eq!(plan.fmus[0].draft_clocks.as_ref().unwrap().intervals, [told]);
-    assert!(plan.units.iter().all(|task| !partition(task).write_interval), "not again in Initialization Mode");
+    assert!(plan.units.iter().all(|unit| !partition(unit).write_interval), "not again in Initialization Mode");
 }
 
 #[test]

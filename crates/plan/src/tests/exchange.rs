@@ -247,7 +247,7 @@ fn rows_columns_and_elements_connect() {
     assert_eq!(plan.connections[0].from_elements, [1..2, 4..5]);
     assert_eq!(numbers(&plan.connections[1].from_elements), [0]);
     assert_eq!(numbers(&plan.connections[1].to_elements), [2]);
-    let item = &plan.units.iter().find(|task| !task.set.is_empty()).unwrap().set[0].items[0];
+    let item = &plan.units.iter().find(|unit| !unit.set.is_empty()).unwrap().set[0].items[0];
     assert_eq!(item.connections.len(), 2, "both feed one variable, which is set once");
     assert_eq!(steps(&plan).matches("set c.u").count(), 1, "in Initialization Mode too: {}", steps(&plan));
 }
@@ -255,10 +255,10 @@ fn rows_columns_and_elements_connect() {
 #[test]
 fn elements_that_nobody_feeds_keep_their_start_values() {
     let plan = parts(&[("p.y[1,1]", "c.u[2]")]).unwrap();
-    let item = &plan.units.iter().find(|task| !task.set.is_empty()).unwrap().set[0].items[0];
+    let item = &plan.units.iter().find(|unit| !unit.set.is_empty()).unwrap().set[0].items[0];
     assert_eq!(item.start, Some(vecud_description::Values::Float64(vec![7.0, 8.0, 9.0])));
     let whole = parts(&[("p.y[1,:]", "c.u")]).unwrap();
-    let item = &whole.units.iter().find(|task| !task.set.is_empty()).unwrap().set[0].items[0];
+    let item = &whole.units.iter().find(|unit| !unit.set.is_empty()).unwrap().set[0].items[0];
     assert_eq!(item.start, None);
 }
 
@@ -285,7 +285,7 @@ fn without_a_start_value_an_array_is_connected_as_a_whole_only() {
 #[test]
 fn a_variable_that_is_called_like_an_element_comes_first() {
     let plan = parts(&[("p.y[1,2]", "c.u[1]")]).unwrap();
-    let item = &plan.units.iter().find(|task| !task.set.is_empty()).unwrap().set[0].items[0];
+    let item = &plan.units.iter().find(|unit| !unit.set.is_empty()).unwrap().set[0].items[0];
     assert_eq!((item.name.as_str(), &item.start), ("u[1]", &None));
 }
 
@@ -413,7 +413,7 @@ fn only_immediate_connections_decide_who_of_equal_periods_comes_first() {
             + &connect("a", "b", a_to_b)
             + &connect("b", "a", b_to_a);
         let plan = try_build(&text, &[fmu.clone(), fmu.clone()], &host()).unwrap();
-        plan.units.iter().map(|task| task.fmu.0).collect::<Vec<_>>()
+        plan.units.iter().map(|unit| unit.fmu.0).collect::<Vec<_>>()
     };
     assert_eq!(order("immediate", "delayed"), [0, 1]);
     assert_eq!(order("delayed", "immediate"), [1, 0]);

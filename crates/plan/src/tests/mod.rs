@@ -2,7 +2,6 @@
 
 mod bad_input;
 mod batches;
-mod beside;
 mod control;
 mod draft;
 mod exchange;
@@ -12,6 +11,7 @@ mod integration;
 mod masters;
 mod promise;
 mod record;
+mod running_rigs;
 mod schedulability;
 mod schedule;
 mod serial;

@@ -24,7 +24,7 @@ fn arrays_have_one_column_per_element() {
     let plan = ecu_and_plant("[record]\nsignals = [\"plant.field\"]\n");
     let expected = ["[1,1]", "[1,2]", "[1,3]", "[2,1]", "[2,2]", "[2,3]"].map(|i| format!("plant.field{i}"));
     assert_eq!(columns(&plan), expected);
-    let item = &plan.units.iter().find(|task| task.name == "step").unwrap().get[0].items[0];
+    let item = &plan.units.iter().find(|unit| unit.name == "step").unwrap().get[0].items[0];
     assert_eq!((item.elements, item.signals.len()), (6, 6));
 }
 
@@ -80,16 +80,16 @@ fn clocks_have_columns_where_the_rig_says_so_and_are_read_by_nobody() {
         );
     }
     // Its own clock, and those that it may tick.
-    for task in &plan.units {
-        let own: Vec<&str> = task.ticks.iter().map(|clock| plan.signals[clock.signal.0].name.as_str()).collect();
-        let expected: &[&str] = match task.name.as_str() {
+    for unit in &plan.units {
+        let own: Vec<&str> = unit.ticks.iter().map(|clock| plan.signals[clock.signal.0].name.as_str()).collect();
+        let expected: &[&str] = match unit.name.as_str() {
             "isr" => &["ecu.isr"],
             "slow" => &["ecu.tick"],
             "step" => &["plant.step"],
             _ => &[],
         };
-        assert_eq!(own, expected, "{}", task.name);
-        assert!(task.get.is_empty() && task.set.is_empty(), "{}", task.name);
+        assert_eq!(own, expected, "{}", unit.name);
+        assert!(unit.get.is_empty() && unit.set.is_empty(), "{}", unit.name);
     }
 }
 

@@ -8,7 +8,7 @@ use vecud_base::time::{Fraction, Instant};
 
 /// `fmu.clock` of all tasks in order.
 fn names(plan: &Plan) -> Vec<String> {
-    plan.units.iter().map(|task| format!("{}.{}", plan.fmus[task.fmu.0].name, task.name)).collect()
+    plan.units.iter().map(|unit| format!("{}.{}", plan.fmus[unit.fmu.0].name, unit.name)).collect()
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn countdown_tasks_are_listed_and_fixed_intervals_are_written() {
     let f = &plan.units[1];
     let interval = Fraction::new(1, 10).unwrap();
     assert_eq!(f.release, Release::Periodic { shift: Fraction::new(1, 20).unwrap(), interval });
-    let [countdown, fixed] = [0, 1].map(|task| partition(&plan.units[task]));
+    let [countdown, fixed] = [0, 1].map(|unit| partition(&plan.units[unit]));
     assert!(fixed.write_interval && fixed.supports_fraction && !countdown.write_interval);
     assert_eq!((f.limits.max_latency.unwrap().0, f.limits.max_overruns), (1500, Some(0)));
 }
@@ -154,7 +154,7 @@ fn cores_are_isolated_ones_else_the_last_and_go_round() {
     let plan = try_build(text, &[description(ECU), description(PLANT)], &isolated).unwrap();
     assert_eq!(cpus(&plan), [0, 6]);
     // The whole band again on the other core.
-    assert_eq!(plan.units.iter().filter(|task| task.fifo.get() == 89).count(), 2);
+    assert_eq!(plan.units.iter().filter(|unit| unit.fifo.get() == 89).count(), 2);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn below_a_limit_of_the_machine_tasks_keep_their_order_and_leave_room_for_the_wa
         let host = HostFacts { fifo: FifoReach::UpTo(limit), ..host() };
         let text = format!("[fmu.ecu]\npath = \"ecu\"\n[fmu.plant]\npath = \"plant\"\n{more}");
         let plan = try_build(&text, &[description(ECU), description(PLANT)], &host).unwrap();
-        let fifo: Vec<u8> = plan.units.iter().map(|task| task.fifo.get()).collect();
+        let fifo: Vec<u8> = plan.units.iter().map(|unit| unit.fifo.get()).collect();
         (fifo, plan.host.fifo_asked.1.get(), plan.host.cooperative)
     };
     assert_eq!(fifo(60, ""), (vec![60, 59, 58, 57], 89, None));

@@ -148,8 +148,8 @@ fn turns_over_cores_have_no_bound() {
     let keys = |cpu: usize| format!("cpu = {cpu}\nstep = \"1/100\"\nexecution_us = 100");
     let fmus = [("a", "x", &*keys(1)), ("b", "y", &keys(1)), ("c", "x", &keys(2)), ("d", "z", &keys(3))];
     let plan = rig("", &fmus, "").unwrap();
-    let bounded: Vec<bool> = (0..4).map(|task| worst(&plan, task).is_some()).collect();
-    let of = |name: &str| bounded[plan.units.iter().position(|task| plan.fmus[task.fmu.0].name == name).unwrap()];
+    let bounded: Vec<bool> = (0..4).map(|unit| worst(&plan, unit).is_some()).collect();
+    let of = |name: &str| bounded[plan.units.iter().position(|unit| plan.fmus[unit.fmu.0].name == name).unwrap()];
     assert_eq!((of("a"), of("b"), of("c"), of("d")), (false, false, false, true));
     let text = schedule::render(&plan, &analyse(&plan, None), None);
     assert!(text.contains("unknown where it depends on a and c, which take turns over cores"), "{text}");

@@ -1,6 +1,6 @@
-//! A model partition that is called, and what is asked while it is activated.
+//! The activation of a model partition, and the requests that are answered while it is active.
 
-use super::instance::{Caller, Life, Result, product, receive};
+use super::instance::{Caller, LiveInstance, Result, product, receive};
 use super::protocol::{FmiState, ReplyContent, Request, RequestFailure, VariableHandle};
 use super::variables::{TEXT, empty, length, needed};
 use crate::values;
@@ -9,11 +9,11 @@ use vecud_description::{ValueReference, Values, VariableType};
 use vecud_fmi::{AfterActivation, Health};
 
 impl Caller {
-    /// Activates a model partition, and answers what can be asked of it then. Gives the first request that is another one.
+    /// Activates a model partition, and answers the requests that are legal meanwhile. Returns the first request of another kind.
     pub(super) fn activate(&mut self, clock: ValueReference, time: f64, from: &mut UnixStream) -> Option<Request> {
-        let mut life = std::mem::replace(&mut self.life, Life::None);
-        let next = self.activate_of(&mut life, clock, time, from);
-        self.life = life;
+        let mut live = std::mem::replace(&mut self.instance, LiveInstance::None);
+        let next = self.activate_of(&mut live, clock, time, from);
+        self.instance = live;
         match next {
             Ok(next) => next,
             Err(why) => {
@@ -25,12 +25,12 @@ impl Caller {
 
     fn activate_of(
         &mut self,
-        life: &mut Life,
+        live: &mut LiveInstance,
         clock: ValueReference,
         time: f64,
         from: &mut UnixStream,
     ) -> Result<Option<Request>> {
-        let Life::Clocks(control, partitions) = life else { return Err(RequestFailure::NotHere) };
+        let LiveInstance::Clocks(control, partitions) = live else { return Err(RequestFailure::NotHere) };
         if control.health() != Health::Healthy {
             return Err(RequestFailure::NotHere);
         }
@@ -78,12 +78,12 @@ impl Caller {
                 "in Scheduled Execution clocks are read when the FMU calls back".to_owned(),
             ));
         }
-        let mut room = TEXT;
+        let mut capacity = TEXT;
         loop {
-            let mut batch = empty(place, room);
+            let mut batch = empty(place, capacity);
             getting.get(&mut batch).map_err(|failure| self.failed(failure))?;
             match needed(&batch) {
-                Some(more) => room = more,
+                Some(more) => capacity = more,
                 None => return values::load(&batch, 0).ok_or(RequestFailure::NotHere),
             }
         }

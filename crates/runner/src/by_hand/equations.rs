@@ -1,14 +1,14 @@
-//! What an instance for Model Exchange is asked for: its equations, their implicit form, and how large they are.
+//! Requests for Model Exchange: the equations of an instance, their implicit form, and their size.
 
-use super::instance::{Caller, Life, Result};
+use super::instance::{Caller, LiveInstance, Result};
 use super::protocol::{ReplyContent, Request, RequestFailure};
 use vecud_description::{Causality, ModelDescription, Variable};
 use vecud_fmi::{Attempt, Function, ImplicitForm, Numbers};
 
 impl Caller {
-    /// How many states and event indicators there are, as the instance says. Where the description says otherwise that is told.
+    /// Asks the instance for its numbers of states and event indicators. A difference to the description is noted.
     fn ask_numbers(&mut self) -> Result<Numbers> {
-        let Life::Equations(_, model) = &mut self.life else { return Err(RequestFailure::NotHere) };
+        let LiveInstance::Equations(_, model) = &mut self.instance else { return Err(RequestFailure::NotHere) };
         let numbers = model.numbers();
         let numbers = numbers.map_err(|failure| self.failed(failure))?;
         (self.numbers, self.has_told_numbers) = (numbers, true);
@@ -22,7 +22,7 @@ impl Caller {
             ] {
                 if told != described {
                     let function = self.word(function);
-                    self.mouth
+                    self.channel
                         .note(format!("{function} says {told}, and by its modelDescription.xml it has {described}"));
                 }
             }
@@ -30,7 +30,8 @@ impl Caller {
         Ok(numbers)
     }
 
-    /// Of what there is none of by the description the FMU is asked first, where it can tell, and that nothing is called is told.
+    /// Notes that nothing is called where the FMU has no states (or event indicators). The instance is asked for its numbers
+    /// first, where it has the function for it.
     fn tell_of_none(&mut self, request: &Request) -> Result<()> {
         let (what, of): (_, fn(&Numbers) -> usize) = match request {
             Request::SetContinuousStates { .. }
@@ -44,12 +45,12 @@ impl Caller {
             self.ask_numbers()?;
         }
         if of(&self.numbers) == 0 {
-            self.mouth.note(format!("nothing is called: the FMU has no {what}"));
+            self.channel.note(format!("nothing is called: the FMU has no {what}"));
         }
         Ok(())
     }
 
-    /// What only Model Exchange has.
+    /// Carries out a request that only Model Exchange has.
     pub(super) fn equations(&mut self, request: Request) -> Result<ReplyContent> {
         self.tell_of_none(&request)?;
         let Numbers { states, event_indicators } = match request {
@@ -59,7 +60,7 @@ impl Caller {
             }
             _ => self.numbers,
         };
-        let Life::Equations(_, model) = &mut self.life else { return Err(RequestFailure::NotHere) };
+        let LiveInstance::Equations(_, model) = &mut self.instance else { return Err(RequestFailure::NotHere) };
         if request == Request::GetStateValueReferences {
             let mut references = vec![0; states];
             let done = model.state_references(&mut references);

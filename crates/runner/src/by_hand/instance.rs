@@ -1,11 +1,11 @@
-//! The instance that is called: where it stands, and what becomes of each request.
+//! The instance that is called: its state, and the result of each request.
 //!
-//! The types of `vecud_fmi` are the state machine. A request that they have no room for in the present state is refused before anything is
-//! called; which these are is said once, in [`Verb::states`](super::Verb::states).
+//! The types of `vecud_fmi` are the state machine. A request that the present state does not allow is refused before anything is
+//! called; [`Verb::states`](super::Verb::states) lists the states of each.
 
 use super::protocol::{FmiState, LoadRequest, Message, Reply, ReplyContent, Request, RequestFailure, VariableHandle};
 use super::slot::{Slot, StateMode};
-use super::{Mouth, protocol};
+use super::{Channel, protocol};
 use crate::surroundings::finding;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -24,8 +24,8 @@ use vecud_fmi::{
 };
 use vecud_linux::surroundings;
 
-/// The instance, by what its state lets it do.
-pub(super) enum Life {
+/// The instance, by its state.
+pub(super) enum LiveInstance {
     None,
     Instantiated(Instance<Instantiated>),
     Configuration(Instance<Configuration>),
@@ -38,7 +38,7 @@ pub(super) enum Life {
 
 pub(super) type Result<T> = std::result::Result<T, RequestFailure>;
 
-/// What the last iteration of an event has said.
+/// The answer of the last iteration of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Iterated {
     /// Another iteration has to come.
@@ -53,16 +53,16 @@ pub(super) enum Iterated {
 pub(super) struct Caller {
     pub(super) subject: LoadRequest,
     pub(super) description: ModelDescription,
-    pub(super) mouth: Arc<Mouth>,
+    pub(super) channel: Arc<Channel>,
     library: Option<Arc<Library>>,
-    pub(super) life: Life,
+    pub(super) instance: LiveInstance,
     pub(super) slots: BTreeMap<String, Slot>,
     /// Bytes of states, with their mode and time.
     pub(super) serialized: BTreeMap<String, (Vec<u8>, StateMode, f64)>,
     /// The time that the instance has come to, in its unit of time.
     pub(super) time: f64,
     event_mode_used: bool,
-    /// In Event Mode: what has to come before it is left.
+    /// In Event Mode: the next call that the iteration requires before the mode may be left.
     pub(super) event: Iterated,
     /// As described, or as the instance was asked last.
     pub(super) numbers: Numbers,
@@ -75,32 +75,32 @@ pub(super) struct Caller {
 /// Does something with the instance while nothing of it computes, whichever state it is in, and puts it back.
 macro_rules! at_rest {
     ($caller:ident, |$instance:ident| $work:expr) => {
-        match std::mem::replace(&mut $caller.life, Life::None) {
-            Life::None => Err(RequestFailure::NotHere),
-            Life::Instantiated($instance) => {
+        match std::mem::replace(&mut $caller.instance, LiveInstance::None) {
+            LiveInstance::None => Err(RequestFailure::NotHere),
+            LiveInstance::Instantiated($instance) => {
                 let done = $work;
-                $caller.life = Life::Instantiated($instance);
+                $caller.instance = LiveInstance::Instantiated($instance);
                 done
             }
-            Life::Configuration($instance) => {
+            LiveInstance::Configuration($instance) => {
                 let done = $work;
-                $caller.life = Life::Configuration($instance);
+                $caller.instance = LiveInstance::Configuration($instance);
                 done
             }
-            Life::Initialization($instance) => {
+            LiveInstance::Initialization($instance) => {
                 let done = $work;
-                $caller.life = Life::Initialization($instance);
+                $caller.instance = LiveInstance::Initialization($instance);
                 done
             }
-            Life::Terminated($instance) => {
+            LiveInstance::Terminated($instance) => {
                 let done = $work;
-                $caller.life = Life::Terminated($instance);
+                $caller.instance = LiveInstance::Terminated($instance);
                 done
             }
             running => {
                 let ($instance, in_event_mode) = running.joined()?;
                 let done = $work;
-                $caller.life = $caller.split($instance, in_event_mode);
+                $caller.instance = $caller.split($instance, in_event_mode);
                 done
             }
         }
@@ -110,12 +110,12 @@ macro_rules! at_rest {
 /// Does something that the instance does not come back from as it was.
 macro_rules! consumed {
     ($caller:ident, |$instance:ident| $work:expr) => {
-        match std::mem::replace(&mut $caller.life, Life::None) {
-            Life::None => return Err(RequestFailure::NotHere),
-            Life::Instantiated($instance) => $work,
-            Life::Configuration($instance) => $work,
-            Life::Initialization($instance) => $work,
-            Life::Terminated($instance) => $work,
+        match std::mem::replace(&mut $caller.instance, LiveInstance::None) {
+            LiveInstance::None => return Err(RequestFailure::NotHere),
+            LiveInstance::Instantiated($instance) => $work,
+            LiveInstance::Configuration($instance) => $work,
+            LiveInstance::Initialization($instance) => $work,
+            LiveInstance::Terminated($instance) => $work,
             running => {
                 let ($instance, _) = running.joined()?;
                 $work
@@ -126,16 +126,16 @@ macro_rules! consumed {
 
 pub(super) use {at_rest, consumed};
 
-impl Life {
+impl LiveInstance {
     /// The whole instance of one that computes, and whether it is in Event Mode of Co-Simulation.
     pub(super) fn joined(self) -> Result<(Instance<Running>, bool)> {
         let joined = match self {
-            Life::Clocks(control, partitions) => (control.join(partitions), false),
-            Life::Steps(control, mut stepper) => {
+            LiveInstance::Clocks(control, partitions) => (control.join(partitions), false),
+            LiveInstance::Steps(control, mut stepper) => {
                 let in_event_mode = stepper.event_mode().is_some();
                 (control.join(vec![stepper]), in_event_mode)
             }
-            Life::Equations(control, model) => (control.join(vec![model]), false),
+            LiveInstance::Equations(control, model) => (control.join(vec![model]), false),
             _ => return Err(RequestFailure::NotHere),
         };
         let instance = joined.0.map_err(|error| RequestFailure::Refused(error.to_string()))?;
@@ -144,7 +144,7 @@ impl Life {
 }
 
 impl Caller {
-    pub(super) fn new(subject: LoadRequest, description: ModelDescription, mouth: Arc<Mouth>) -> Caller {
+    pub(super) fn new(subject: LoadRequest, description: ModelDescription, channel: Arc<Channel>) -> Caller {
         let elements = |variable: &Variable| description.elements(variable) as usize;
         let (states, event_indicators) = description.numbers_of_equations(elements);
         Caller {
@@ -153,9 +153,9 @@ impl Caller {
             has_told_numbers: false,
             subject,
             description,
-            mouth,
+            channel,
             library: None,
-            life: Life::None,
+            instance: LiveInstance::None,
             slots: BTreeMap::new(),
             serialized: BTreeMap::new(),
             time: 0.0,
@@ -168,8 +168,8 @@ impl Caller {
     pub(super) fn serve(mut self, mut from: UnixStream) {
         let mut next = receive(&mut from);
         while let Some(request) = next {
-            next = match (&self.life, &request) {
-                (Life::Clocks(..), Request::ActivateModelPartition { clock, time }) => {
+            next = match (&self.instance, &request) {
+                (LiveInstance::Clocks(..), Request::ActivateModelPartition { clock, time }) => {
                     let (clock, time) = (*clock, *time);
                     self.activate(clock, time, &mut from)
                 }
@@ -183,35 +183,36 @@ impl Caller {
         self.slots.clear();
     }
 
-    /// A request is over, and no FMU code runs. What it has changed for all code of the process is as before.
+    /// Ends a request, when no FMU code runs: puts back what the FMU has changed for all code of the process, and sends the
+    /// result.
     pub(super) fn over(&self, state: FmiState, result: Result<ReplyContent>) {
         self.put_back("");
-        self.mouth.say(&Message::Over(Reply { state, time: self.time, result }));
+        self.channel.say(&Message::Over(Reply { state, time: self.time, result }));
     }
 
-    /// Puts back what FMU code has changed for all code of the process, and says so: when it did.
+    /// Puts back what FMU code has changed for all code of the process, and notes it, with the time in `when`.
     fn put_back(&self, when: &str) {
         surroundings::restore(|what| {
             let what = finding(what).changed().unwrap_or_default();
-            self.mouth.note(format!("the FMU changed {what}{when}; that was put back"));
+            self.channel.note(format!("the FMU changed {what}{when}; that was put back"));
         });
     }
 
     pub(super) fn state(&self) -> FmiState {
-        let (state, health) = match &self.life {
-            Life::None => return FmiState::NoInstance,
-            Life::Instantiated(instance) => (FmiState::Instantiated, instance.health()),
-            Life::Configuration(instance) => (FmiState::ConfigurationMode, instance.health()),
-            Life::Initialization(instance) => (FmiState::InitializationMode, instance.health()),
-            Life::Clocks(control, _) => (FmiState::ClockActivationMode, control.health()),
-            Life::Steps(control, stepper) => {
+        let (state, health) = match &self.instance {
+            LiveInstance::None => return FmiState::NoInstance,
+            LiveInstance::Instantiated(instance) => (FmiState::Instantiated, instance.health()),
+            LiveInstance::Configuration(instance) => (FmiState::ConfigurationMode, instance.health()),
+            LiveInstance::Initialization(instance) => (FmiState::InitializationMode, instance.health()),
+            LiveInstance::Clocks(control, _) => (FmiState::ClockActivationMode, control.health()),
+            LiveInstance::Steps(control, stepper) => {
                 (if stepper.is_in_event_mode() { FmiState::EventMode } else { FmiState::StepMode }, control.health())
             }
-            Life::Equations(control, model) => (
+            LiveInstance::Equations(control, model) => (
                 if model.is_in_event_mode() { FmiState::EventMode } else { FmiState::ContinuousTimeMode },
                 control.health(),
             ),
-            Life::Terminated(instance) => (FmiState::Terminated, instance.health()),
+            LiveInstance::Terminated(instance) => (FmiState::Terminated, instance.health()),
         };
         match health {
             Health::Healthy => state,
@@ -220,13 +221,13 @@ impl Caller {
         }
     }
 
-    /// What failed, in the words of the FMU's version.
+    /// The failure of a call, in the words of the FMU's version.
     pub(super) fn failed(&self, failure: Failure) -> RequestFailure {
         let words = failure.in_words_of(self.subject.abi, self.subject.interface);
         if failure.refused { RequestFailure::Refused(words) } else { RequestFailure::Failed(words) }
     }
 
-    /// What a function is called in messages.
+    /// The name of a function in messages.
     pub(super) fn word(&self, function: Function) -> &'static str {
         function.word_of(self.subject.abi, self.subject.interface)
     }
@@ -280,26 +281,26 @@ impl Caller {
         Ok(library)
     }
 
-    /// Takes an instance apart into what computes of it.
-    pub(super) fn split(&self, instance: Instance<Running>, in_event_mode: bool) -> Life {
+    /// Splits an instance into its compute handles.
+    pub(super) fn split(&self, instance: Instance<Running>, in_event_mode: bool) -> LiveInstance {
         match self.subject.interface {
             Interface::ScheduledExecution => {
                 let is_input = |v: &&Variable| v.clock.is_some() && v.causality == Causality::Input;
                 let clocks = self.description.variables.iter().filter(is_input).map(|v| v.value_reference);
                 let (control, partitions) = instance.into_parts(&clocks.collect::<Vec<_>>());
-                Life::Clocks(control, partitions)
+                LiveInstance::Clocks(control, partitions)
             }
             Interface::CoSimulation => {
                 let (control, mut stepper) = instance.into_stepper();
                 if in_event_mode {
                     stepper.is_in_initial_event_mode(self.time);
                 }
-                Life::Steps(control, stepper)
+                LiveInstance::Steps(control, stepper)
             }
             Interface::ModelExchange => {
                 let (control, mut model) = instance.into_model(self.numbers);
                 model.is_in_initial_event_mode(self.time);
-                Life::Equations(control, model)
+                LiveInstance::Equations(control, model)
             }
         }
     }
@@ -329,9 +330,9 @@ impl Caller {
             Request::Get { place } => self.get(place).map(ReplyContent::Values),
             Request::SetClock { clocks } => {
                 let clocks = InputClocks::ticking(&clocks);
-                let done = match &mut self.life {
-                    Life::Steps(_, stepper) => stepper.event_mode().map(|mut event| event.set_clocks(&clocks)),
-                    Life::Equations(_, model) => model.event_mode().map(|mut event| event.set_clocks(&clocks)),
+                let done = match &mut self.instance {
+                    LiveInstance::Steps(_, stepper) => stepper.event_mode().map(|mut event| event.set_clocks(&clocks)),
+                    LiveInstance::Equations(_, model) => model.event_mode().map(|mut event| event.set_clocks(&clocks)),
                     _ => None,
                 };
                 self.nothing(done.ok_or(RequestFailure::NotHere)?)
@@ -339,9 +340,13 @@ impl Caller {
             Request::GetClock { clocks } => {
                 let clocks: Vec<_> = clocks.into_iter().map(|clock| (ValueReference(clock), 1)).collect();
                 let mut clocks = OutputClocks::new(&clocks);
-                let done = match &mut self.life {
-                    Life::Steps(_, stepper) => stepper.event_mode().map(|mut event| event.get_clocks(&mut clocks)),
-                    Life::Equations(_, model) => model.event_mode().map(|mut event| event.get_clocks(&mut clocks)),
+                let done = match &mut self.instance {
+                    LiveInstance::Steps(_, stepper) => {
+                        stepper.event_mode().map(|mut event| event.get_clocks(&mut clocks))
+                    }
+                    LiveInstance::Equations(_, model) => {
+                        model.event_mode().map(|mut event| event.get_clocks(&mut clocks))
+                    }
                     _ => None,
                 };
                 self.nothing(done.ok_or(RequestFailure::NotHere)?)?;
@@ -351,7 +356,7 @@ impl Caller {
             | Request::SetInterval { .. }
             | Request::GetShift { .. }
             | Request::SetShift { .. } => self.clock(request),
-            // Those of an instance whose partitions wait are activated by whoever serves requests.
+            // While the partitions of the instance wait, the loop that serves requests activates them.
             Request::ActivateModelPartition { .. } => Err(RequestFailure::NotHere),
             Request::DoStep { point, size } => self.step(point, size),
             Request::EnterEventMode { .. }
@@ -360,13 +365,13 @@ impl Caller {
             | Request::UpdateDiscreteStates => self.event(request),
             Request::GetDerivative { adjoint, unknowns, knowns, seed } => {
                 let of = self.matrix_of(&unknowns, &knowns)?;
-                let given = match &mut self.life {
-                    Life::Initialization(instance) => Some(product(instance, &of, adjoint, &seed)),
-                    Life::Equations(_, model) => match model.continuous_time() {
+                let given = match &mut self.instance {
+                    LiveInstance::Initialization(instance) => Some(product(instance, &of, adjoint, &seed)),
+                    LiveInstance::Equations(_, model) => match model.continuous_time() {
                         Some(mut continuous) => Some(product(&mut continuous, &of, adjoint, &seed)),
                         None => model.event_mode().map(|mut event| product(&mut event, &of, adjoint, &seed)),
                     },
-                    Life::Steps(_, stepper) => {
+                    LiveInstance::Steps(_, stepper) => {
                         stepper.event_mode().map(|mut event| product(&mut event, &of, adjoint, &seed))
                     }
                     _ => None,
@@ -379,14 +384,14 @@ impl Caller {
             Request::SerializeFmuState { slot } => self.serialize(slot),
             Request::DeserializeFmuState { slot } => self.deserialize(slot),
             Request::Terminate => {
-                let (instance, _) = std::mem::replace(&mut self.life, Life::None).joined()?;
+                let (instance, _) = std::mem::replace(&mut self.instance, LiveInstance::None).joined()?;
                 let (instance, done) = instance.terminate();
-                self.life = Life::Terminated(instance);
+                self.instance = LiveInstance::Terminated(instance);
                 self.nothing(done)
             }
             Request::Reset => {
                 let reset = consumed!(self, |instance| instance.reset());
-                self.life = Life::Instantiated(reset.map_err(|failure| self.failed(failure))?);
+                self.instance = LiveInstance::Instantiated(reset.map_err(|failure| self.failed(failure))?);
                 self.time = 0.0;
                 Ok(ReplyContent::Nothing)
             }
@@ -397,7 +402,7 @@ impl Caller {
                 let ended = consumed!(self, |instance| instance.end());
                 // After Fatal nothing is called.
                 if !is_fatal {
-                    self.mouth.returned(Function::FreeInstance, String::new(), begun.elapsed().as_nanos() as u64);
+                    self.channel.returned(Function::FreeInstance, String::new(), begun.elapsed().as_nanos() as u64);
                 }
                 self.time = 0.0;
                 self.nothing(ended)
@@ -427,52 +432,52 @@ impl Caller {
         };
         let (token, resources) = (&self.description.instantiation_token, self.subject.resources.as_deref());
         let begun = Instant::now();
-        let made = library.instantiate(&made_for, name, token, resources, logging_on, self.mouth.clone());
+        let made = library.instantiate(&made_for, name, token, resources, logging_on, self.channel.clone());
         let instance = made.map_err(|failure| self.failed(failure))?;
-        self.mouth.returned(function, format!("{name:?}, loggingOn {logging_on}"), begun.elapsed().as_nanos() as u64);
+        self.channel.returned(function, format!("{name:?}, loggingOn {logging_on}"), begun.elapsed().as_nanos() as u64);
         instance.declare_states(support);
         self.event_mode_used = event_mode;
         (self.numbers, self.has_told_numbers) = (self.described, false);
-        self.life = Life::Instantiated(instance);
+        self.instance = LiveInstance::Instantiated(instance);
         Ok(ReplyContent::Nothing)
     }
 
-    /// What leads from one state of the initialisation to the next.
+    /// Takes the initialisation from one state to the next.
     fn go_on(&mut self, request: Request) -> Result<ReplyContent> {
-        let next = match (std::mem::replace(&mut self.life, Life::None), request) {
-            (Life::Instantiated(instance), Request::EnterConfigurationMode) => {
-                instance.enter_configuration_mode().map(Life::Configuration)
+        let next = match (std::mem::replace(&mut self.instance, LiveInstance::None), request) {
+            (LiveInstance::Instantiated(instance), Request::EnterConfigurationMode) => {
+                instance.enter_configuration_mode().map(LiveInstance::Configuration)
             }
-            (Life::Configuration(instance), Request::ExitConfigurationMode) => {
-                instance.exit_configuration_mode().map(Life::Instantiated)
+            (LiveInstance::Configuration(instance), Request::ExitConfigurationMode) => {
+                instance.exit_configuration_mode().map(LiveInstance::Instantiated)
             }
-            (Life::Instantiated(instance), Request::EnterInitializationMode { start, stop, tolerance }) => {
+            (LiveInstance::Instantiated(instance), Request::EnterInitializationMode { start, stop, tolerance }) => {
                 self.time = start;
                 let entered = instance.enter_initialization_mode(start, stop, tolerance);
                 match entered {
                     // One that is initialised by one call is through with it.
                     Ok(instance) if !self.subject.abi.has_initialization_mode() => self.leave(instance),
-                    entered => entered.map(Life::Initialization),
+                    entered => entered.map(LiveInstance::Initialization),
                 }
             }
-            (Life::Initialization(instance), Request::ExitInitializationMode) => self.leave(instance),
-            (life, _) => {
-                self.life = life;
+            (LiveInstance::Initialization(instance), Request::ExitInitializationMode) => self.leave(instance),
+            (live, _) => {
+                self.instance = live;
                 return Err(RequestFailure::NotHere);
             }
         };
-        self.life = next.map_err(|failure| self.failed(failure))?;
+        self.instance = next.map_err(|failure| self.failed(failure))?;
         Ok(ReplyContent::Nothing)
     }
 
-    fn leave(&mut self, instance: Instance<Initialization>) -> std::result::Result<Life, Failure> {
+    fn leave(&mut self, instance: Instance<Initialization>) -> std::result::Result<LiveInstance, Failure> {
         let running = instance.exit_initialization_mode()?;
         self.event = Iterated::Again;
         Ok(self.split(running, self.event_mode_used))
     }
 
     fn step(&mut self, point: Option<f64>, size: f64) -> Result<ReplyContent> {
-        let Life::Steps(_, stepper) = &mut self.life else { return Err(RequestFailure::NotHere) };
+        let LiveInstance::Steps(_, stepper) = &mut self.instance else { return Err(RequestFailure::NotHere) };
         let point = point.unwrap_or(self.time);
         match stepper.begin().step(point, size) {
             Ok(after) => {
@@ -508,27 +513,27 @@ impl Caller {
         format!("the event is not over: {}, until {until}", self.word(Function::UpdateDiscreteStates))
     }
 
-    /// What changes between Event Mode and the mode beside it, and the iterations there.
+    /// Enters or leaves Event Mode, and iterates there.
     fn event(&mut self, request: Request) -> Result<ReplyContent> {
         let time = self.time;
-        let done = match (&mut self.life, request) {
-            (Life::Steps(..), Request::EnterEventMode { .. }) if !self.event_mode_used => {
+        let done = match (&mut self.instance, request) {
+            (LiveInstance::Steps(..), Request::EnterEventMode { .. }) if !self.event_mode_used => {
                 let words = "the instance was made without eventModeUsed: Instantiate eventModeUsed=true";
                 return Err(RequestFailure::Refused(words.to_owned()));
             }
             (_, Request::EnterStepMode | Request::EnterContinuousTimeMode) if self.event != Iterated::Done => {
                 return Err(RequestFailure::Refused(self.still_in_event()));
             }
-            (Life::Steps(_, stepper), Request::EnterEventMode { .. }) => stepper.enter_event_mode(time),
-            (Life::Steps(_, stepper), Request::EnterStepMode) => stepper.enter_step_mode(),
-            (Life::Equations(_, model), Request::EnterEventMode { step_event, time_event }) => {
+            (LiveInstance::Steps(_, stepper), Request::EnterEventMode { .. }) => stepper.enter_event_mode(time),
+            (LiveInstance::Steps(_, stepper), Request::EnterStepMode) => stepper.enter_step_mode(),
+            (LiveInstance::Equations(_, model), Request::EnterEventMode { step_event, time_event }) => {
                 model.enter_event_mode(time, &Reasons { step_event, time_event, roots_found: &[] })
             }
-            (Life::Equations(_, model), Request::EnterContinuousTimeMode) => model.enter_continuous_time_mode(),
-            (life, Request::UpdateDiscreteStates) => {
-                let updated = match life {
-                    Life::Steps(_, stepper) => stepper.event_mode().map(|mut event| event.update()),
-                    Life::Equations(_, model) => model.event_mode().map(|mut event| event.update()),
+            (LiveInstance::Equations(_, model), Request::EnterContinuousTimeMode) => model.enter_continuous_time_mode(),
+            (live, Request::UpdateDiscreteStates) => {
+                let updated = match live {
+                    LiveInstance::Steps(_, stepper) => stepper.event_mode().map(|mut event| event.update()),
+                    LiveInstance::Equations(_, model) => model.event_mode().map(|mut event| event.update()),
                     _ => None,
                 };
                 let said = updated.ok_or(RequestFailure::NotHere)?.map_err(|failure| self.failed(failure))?;
@@ -561,7 +566,7 @@ impl Caller {
 }
 
 pub(super) fn receive(from: &mut UnixStream) -> Option<Request> {
-    // What is no request comes from nobody who could be answered.
+    // Anything but a request comes from a peer that could not be answered.
     protocol::receive(from).ok().flatten()
 }
 

@@ -1,8 +1,8 @@
-//! One FMU whose functions somebody calls one by one (`vecud call`): the process that holds its code.
+//! One FMU whose functions are called one by one (`vecud call`): the process that holds its code.
 //!
-//! It is told of the FMU first, then gets requests, each of which it answers; calls that return and messages of the FMU are told
-//! meanwhile. What an instance may be asked for in which state is what the types of [`vecud_fmi`] allow; all else is refused before C
-//! is called ([`Verb::states`]). In shared memory stands which function the process is inside of, so that a crash and a hang have a place.
+//! The process is given the FMU first, then requests, and answers each of them; returned calls and messages of the FMU are sent
+//! meanwhile. The types of [`vecud_fmi`] allow the requests of each state; all others are refused before C is called
+//! ([`Verb::states`]). Shared memory shows which function the process is inside of, so that a crash and a hang have a place.
 
 mod activation;
 mod equations;
@@ -36,25 +36,25 @@ pub const PLACE_FD: i32 = 4;
 pub const PLACE_WORDS: usize = 1 + 128;
 
 /// Where messages go, from whichever thread.
-struct Mouth {
+struct Channel {
     stream: Mutex<UnixStream>,
     abi: Abi,
     interface: Interface,
 }
 
-impl Mouth {
-    /// Says something. Where nobody listens any more, this process ends soon.
+impl Channel {
+    /// Sends a message. Where the peer has gone, this process ends soon.
     fn say(&self, message: &Message) {
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let _nobody_listens = protocol::send(&mut *stream, message);
     }
 
-    /// Says what somebody should know who sees what is given.
+    /// Sends a note beside a result.
     fn note(&self, words: String) {
         self.say(&Message::Noted(words));
     }
 
-    /// What a function is called in C.
+    /// The C name of a function.
     fn name(&self, function: Function) -> &'static str {
         function.name_of(self.abi, self.interface).unwrap_or(function.name_in(self.abi))
     }
@@ -65,7 +65,7 @@ impl Mouth {
     }
 }
 
-impl InstanceHost for Mouth {
+impl InstanceHost for Channel {
     fn log(&self, status: Status, category: Option<&[u8]>, message: &[u8]) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (category, message) = (category.map(text).unwrap_or_default(), text(message));
@@ -98,7 +98,7 @@ impl InstanceHost for Mouth {
             Some(status) => status.name_in(self.abi).to_owned(),
             None => format!("{} (no status)", call.status),
         };
-        // What stands in for a function that the C interface does not have calls nothing.
+        // A replacement for a function that the C interface does not have calls nothing.
         if call.function.name_of(self.abi, self.interface).is_none() {
             return;
         }
@@ -117,14 +117,14 @@ impl InstanceHost for Mouth {
 
 /// Serves the FMU code on the only thread.
 struct Server {
-    mouth: Arc<Mouth>,
+    channel: Arc<Channel>,
     shown: CallIndicator,
 }
 
 impl ThreadHost for Server {
     fn clock_update(&self, time: Option<f64>) {
         let at = time.map(|time| format!(" of {time:?}")).unwrap_or_default();
-        self.mouth.say(&Message::CalledBack(format!("clockUpdate{at}")));
+        self.channel.say(&Message::CalledBack(format!("clockUpdate{at}")));
     }
 
     // Nothing preempts the only thread.
@@ -132,7 +132,7 @@ impl ThreadHost for Server {
 
     fn unlock_preemption(&self) {}
 
-    // The status is told with the call.
+    // The status is reported with the call.
     fn warned(&self, _: Function) {}
 
     fn shown(&'static self) -> Option<&'static CallIndicator> {
@@ -140,7 +140,7 @@ impl ThreadHost for Server {
     }
 }
 
-/// Serves requests until there are none any more, and ends the process. Returns 2 where it was not started as it should be.
+/// Serves requests until there are none left, and ends the process. Returns 2 where it was not started properly.
 pub fn main() -> i32 {
     match prepare() {
         Ok((caller, stream)) => {
@@ -161,14 +161,14 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
     let subject: Option<LoadRequest> =
         protocol::receive(&mut stream).map_err(|error| format!("the FMU is unreadable: {error}"))?;
     let subject = subject.ok_or(NOT_BY_HAND)?;
-    // It lives as long as the process: FMU code may be called until its very end.
+    // The memory lives as long as the process: FMU code may be called until its very end.
     let shared = SharedMemory::open(inherited(PLACE_FD)?).map_err(|error| error.to_string())?;
     let shared: &'static SharedMemory = Box::leak(Box::new(shared));
     let [word, counts @ ..] = shared.words() else { return Err("the shared memory is empty".to_owned()) };
     let calls = counts.get(..PLACE_WORDS - 1).and_then(|counts| <&CallCounts>::try_from(counts).ok());
     let calls = calls.ok_or("the shared memory is too small")?;
     let _only_for_ps = thread::set_name("vecud-caller");
-    // Whoever refuses these refuses what keeps FMU code in bounds, not what makes it work: it is said, and the user decides.
+    // A system that refuses these limits refuses to keep FMU code in bounds, not to run it: that is noted, and the user decides.
     for refused in [
         crash::follow_parent(subject.supervisor).err(),
         memory::data_limit(None).and_then(|bytes| memory::limit_data(bytes, 0).err()),
@@ -187,9 +187,9 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
     let description = description.map_err(|error| error.to_string())?;
     surroundings::keep();
     let listening = stream.try_clone().map_err(|error| error.to_string())?;
-    let mouth = Arc::new(Mouth { stream: Mutex::new(stream), abi: subject.abi, interface: subject.interface });
+    let channel = Arc::new(Channel { stream: Mutex::new(stream), abi: subject.abi, interface: subject.interface });
     let shown = CallIndicator::new(vecud_fmi::CallProbe { word, tag: 0, calls });
-    let server: &'static Server = Box::leak(Box::new(Server { mouth: mouth.clone(), shown }));
+    let server: &'static Server = Box::leak(Box::new(Server { channel: channel.clone(), shown }));
     set_thread_host(Some(server));
-    Ok((Caller::new(subject, description, mouth), listening))
+    Ok((Caller::new(subject, description, channel), listening))
 }

@@ -1,32 +1,32 @@
-//! What the two processes tell each other: frames, each a length of four bytes and that many bytes of `postcard`.
+//! The messages between the two processes: frames, each a length of four bytes and that many bytes of `postcard`.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use vecud_description::{Abi, Interface, ValueReference, Values, VariableType};
 
-/// What the process is told first: of which FMU it makes instances.
+/// The first message to the process: the FMU of which it makes instances.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LoadRequest {
     /// `modelDescription.xml`.
     pub description: String,
     /// As which it is read.
     pub abi: Abi,
-    /// As what instances are made.
+    /// The interface of its instances.
     pub interface: Interface,
     /// The shared library, as bytes.
     pub library: Vec<u8>,
     /// Paths of libraries that are loaded before it, as bytes.
     pub preload: Vec<Vec<u8>>,
-    /// What the instance is told of its resources.
+    /// The resource location that the instance is given.
     pub resources: Option<String>,
     /// Errors in the description are overlooked that leave a meaning to the rest.
     pub lenient: bool,
-    /// The process that asks.
+    /// The process that sends requests.
     pub supervisor: u32,
 }
 
-/// Where an instance stands. The standard's states, as far as importers tell them apart.
+/// The state of an instance: the standard's states, as far as importers tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)] // the standard's words
 pub enum FmiState {
@@ -35,7 +35,7 @@ pub enum FmiState {
     ConfigurationMode,
     InitializationMode,
     ClockActivationMode,
-    /// In Clock Activation Mode, after a model partition was activated: what it has computed can be read.
+    /// In Clock Activation Mode, after a model partition was activated: its outputs can be read.
     PartitionActivated,
     StepMode,
     EventMode,
@@ -83,7 +83,7 @@ impl FmiState {
     }
 }
 
-/// What can be asked for, without the arguments.
+/// The kinds of requests, without their arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // the standard's names
 pub enum Verb {
@@ -220,18 +220,18 @@ pub enum IntervalValue {
     Fraction { counter: u64, resolution: u64 },
 }
 
-/// A variable, as the C interface knows it.
+/// A variable of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariableHandle {
     /// The value reference of the variable.
     pub reference: ValueReference,
-    /// By whose functions it is set and read.
+    /// The type that its get and set functions are for.
     pub variable_type: VariableType,
     /// How many elements it has.
     pub elements: usize,
 }
 
-/// A request: one call, or what belongs together of several.
+/// A request: one call, or several that belong together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // the standard's names
 pub enum Request {
@@ -287,7 +287,7 @@ pub enum Request {
         clock: ValueReference,
         time: f64,
     },
-    /// `point`: where nobody says, the time that the instance has come to.
+    /// `point`: by default the time that the instance has come to.
     DoStep {
         point: Option<f64>,
         size: f64,
@@ -347,7 +347,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// What it asks for.
+    /// The kind of the request.
     pub fn verb(&self) -> Verb {
         match self {
             Request::Instantiate { .. } => Verb::Instantiate,
@@ -396,7 +396,7 @@ impl Request {
     }
 }
 
-/// What a request has given.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // the standard's names
 pub enum ReplyContent {
@@ -445,9 +445,9 @@ pub enum ReplyContent {
 /// Why a request has given nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RequestFailure {
-    /// It cannot be asked for in this state; nothing was called.
+    /// This state does not allow the request; nothing was called.
     NotHere,
-    /// It cannot be done, in words; nothing was called.
+    /// The request cannot be carried out, for this reason; nothing was called.
     Refused(String),
     /// A call has failed, in words.
     Failed(String),
@@ -462,7 +462,7 @@ pub struct Reply {
     pub state: FmiState,
     /// The time that it has come to, in its unit of time.
     pub time: f64,
-    /// What has come of the request.
+    /// The result of the request.
     pub result: Result<ReplyContent, RequestFailure>,
 }
 
@@ -471,15 +471,15 @@ pub struct Reply {
 pub struct Call {
     /// The name of the function in C.
     pub function: String,
-    /// What it was called with, and what it has given.
+    /// The arguments and results of the call, as text.
     pub arguments: String,
-    /// What it has returned, in words; where it returns no status, nothing.
+    /// The returned status, as text; `None`: the function returns no status.
     pub status: Option<String>,
     /// How long it took, ns.
     pub nanos: u64,
 }
 
-/// What the process says.
+/// The messages from the process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Message {
     /// A function was called.
@@ -495,7 +495,7 @@ pub enum Message {
     },
     /// The FMU has called back, in words.
     CalledBack(String),
-    /// What should be known of what is given.
+    /// A note beside a result.
     Noted(String),
     /// The request is over.
     Over(Reply),
@@ -521,7 +521,7 @@ pub fn length(bytes: [u8; 4]) -> io::Result<usize> {
     }
 }
 
-/// What is in a frame.
+/// Reads the content of a frame.
 pub fn read<T: DeserializeOwned>(frame: &[u8]) -> io::Result<T> {
     postcard::from_bytes(frame).map_err(io::Error::other)
 }

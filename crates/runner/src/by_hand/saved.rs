@@ -1,6 +1,7 @@
-//! States of the instance that were taken, by name, and their bytes: [`FmuState`](vecud_fmi::FmuState) knows the mode to which it leads back.
+//! States of the instance that were taken, by name, and their bytes: an [`FmuState`](vecud_fmi::FmuState) carries the mode that
+//! it restores.
 
-use super::instance::{Caller, Iterated, Life, Result, at_rest, consumed};
+use super::instance::{Caller, Iterated, LiveInstance, Result, at_rest, consumed};
 use super::protocol::{ReplyContent, RequestFailure};
 use super::slot::{SavedState, Slot, StateMode};
 use vecud_fmi::{Failure, Function, Status};
@@ -8,26 +9,26 @@ use vecud_fmi::{Failure, Function, Status};
 impl Caller {
     /// Takes the state of the instance, in place of one of that name.
     pub(super) fn take_state(&mut self, slot: String) -> Result<ReplyContent> {
-        let taken = match std::mem::replace(&mut self.life, Life::None) {
-            Life::Instantiated(instance) => {
+        let taken = match std::mem::replace(&mut self.instance, LiveInstance::None) {
+            LiveInstance::Instantiated(instance) => {
                 let state = instance.get_state();
-                self.life = Life::Instantiated(instance);
+                self.instance = LiveInstance::Instantiated(instance);
                 state.map(SavedState::Instantiated)
             }
-            Life::Configuration(instance) => {
+            LiveInstance::Configuration(instance) => {
                 let state = instance.get_state();
-                self.life = Life::Configuration(instance);
+                self.instance = LiveInstance::Configuration(instance);
                 state.map(SavedState::Configuration)
             }
-            Life::Initialization(instance) => {
+            LiveInstance::Initialization(instance) => {
                 let state = instance.get_state();
-                self.life = Life::Initialization(instance);
+                self.instance = LiveInstance::Initialization(instance);
                 state.map(SavedState::Initialization)
             }
             running => {
                 let (instance, in_event_mode) = running.joined()?;
                 let state = instance.get_state();
-                self.life = self.split(instance, in_event_mode);
+                self.instance = self.split(instance, in_event_mode);
                 state.map(|state| SavedState::Running(state, in_event_mode))
             }
         };
@@ -43,13 +44,13 @@ impl Caller {
         let before = std::mem::replace(&mut self.time, time);
         let set = match &saved {
             SavedState::Instantiated(state) => {
-                consumed!(self, |instance| instance.set_state(state)).map(Life::Instantiated)
+                consumed!(self, |instance| instance.set_state(state)).map(LiveInstance::Instantiated)
             }
             SavedState::Configuration(state) => {
-                consumed!(self, |instance| instance.set_state(state)).map(Life::Configuration)
+                consumed!(self, |instance| instance.set_state(state)).map(LiveInstance::Configuration)
             }
             SavedState::Initialization(state) => {
-                consumed!(self, |instance| instance.set_state(state)).map(Life::Initialization)
+                consumed!(self, |instance| instance.set_state(state)).map(LiveInstance::Initialization)
             }
             SavedState::Running(state, in_event_mode) => {
                 let set = consumed!(self, |instance| instance.set_state(state));
@@ -59,7 +60,7 @@ impl Caller {
         self.slots.insert(slot.to_owned(), Slot { saved, time });
         self.event = Iterated::Again;
         match set {
-            Ok(life) => self.life = life,
+            Ok(live) => self.instance = live,
             Err(failure) => {
                 self.time = before;
                 return Err(self.failed(failure));
@@ -116,7 +117,7 @@ impl Caller {
         Ok(ReplyContent::Nothing)
     }
 
-    /// Why nothing was done with a state; `flag`: what would have to be true.
+    /// The reason why nothing was done with a state; `flag`: the capability flag that would have to be true.
     fn no_states(&self, failure: Failure, flag: &str) -> RequestFailure {
         match failure.refused && failure.status == Status::Discard {
             true => {

@@ -7,7 +7,7 @@ pub(super) enum SavedState {
     Instantiated(FmuState<Instantiated>),
     Configuration(FmuState<Configuration>),
     Initialization(FmuState<Initialization>),
-    /// `in_event_mode`: of Co-Simulation, what only the importer knows.
+    /// The bool: in Event Mode. Of Co-Simulation only the importer keeps that.
     Running(FmuState<Running>, bool),
 }
 

@@ -1,6 +1,6 @@
-//! What is set in an instance that is called, and read from it: variables, and intervals of clocks.
+//! Reads and sets variables and clock intervals of the instance that is called.
 
-use super::instance::{Caller, Life, Result};
+use super::instance::{Caller, LiveInstance, Result};
 use super::protocol::{IntervalValue, ReplyContent, Request, RequestFailure, VariableHandle};
 use crate::values;
 use vecud_description::{Values, VariableType};
@@ -15,20 +15,20 @@ impl Caller {
         if variable_type == VariableType::Clock {
             return Err(RequestFailure::Refused("clocks are set by SetClock".to_owned()));
         }
-        let done = match &mut self.life {
-            Life::Instantiated(instance) => instance.set_values(reference, variable_type, values),
-            Life::Configuration(instance) => instance.set_values(reference, variable_type, values),
-            Life::Initialization(instance) => instance.set_values(reference, variable_type, values),
-            Life::Clocks(_, partitions) => {
+        let done = match &mut self.instance {
+            LiveInstance::Instantiated(instance) => instance.set_values(reference, variable_type, values),
+            LiveInstance::Configuration(instance) => instance.set_values(reference, variable_type, values),
+            LiveInstance::Initialization(instance) => instance.set_values(reference, variable_type, values),
+            LiveInstance::Clocks(_, partitions) => {
                 let partition =
                     partitions.first_mut().ok_or(RequestFailure::Refused("the FMU has no input clock".to_owned()))?;
                 partition.begin().set(&filled(place, values))
             }
-            Life::Steps(_, stepper) => match stepper.event_mode() {
+            LiveInstance::Steps(_, stepper) => match stepper.event_mode() {
                 Some(mut event) => event.set(&filled(place, values)),
                 None => stepper.begin().set(&filled(place, values)),
             },
-            Life::Equations(_, model) => match model.continuous_time() {
+            LiveInstance::Equations(_, model) => match model.continuous_time() {
                 Some(mut continuous) => {
                     let attempt = continuous.set(&filled(place, values));
                     self.attempted(attempt)?;
@@ -36,7 +36,7 @@ impl Caller {
                 }
                 None => model.event_mode().ok_or(RequestFailure::NotHere)?.set(&filled(place, values)),
             },
-            Life::None | Life::Terminated(_) => return Err(RequestFailure::NotHere),
+            LiveInstance::None | LiveInstance::Terminated(_) => return Err(RequestFailure::NotHere),
         };
         self.nothing(done)
     }
@@ -46,32 +46,32 @@ impl Caller {
         if variable_type == VariableType::Clock {
             return Err(RequestFailure::Refused("clocks are read by GetClock".to_owned()));
         }
-        let early = match &self.life {
-            Life::Instantiated(instance) => Some(instance.get_values(reference, variable_type, elements)),
-            Life::Initialization(instance) => Some(instance.get_values(reference, variable_type, elements)),
+        let early = match &self.instance {
+            LiveInstance::Instantiated(instance) => Some(instance.get_values(reference, variable_type, elements)),
+            LiveInstance::Initialization(instance) => Some(instance.get_values(reference, variable_type, elements)),
             _ => None,
         };
         if let Some(values) = early {
             return values.map_err(|failure| self.failed(failure));
         }
-        let read = |life: &mut Life, batch: &mut Batch| match life {
-            Life::Steps(_, stepper) => Ok(match stepper.event_mode() {
+        let read = |live: &mut LiveInstance, batch: &mut Batch| match live {
+            LiveInstance::Steps(_, stepper) => Ok(match stepper.event_mode() {
                 Some(mut event) => event.get(batch).map(Attempt::Done),
                 None => stepper.get(batch).map(Attempt::Done),
             }),
-            Life::Equations(_, model) => match model.continuous_time() {
+            LiveInstance::Equations(_, model) => match model.continuous_time() {
                 Some(mut continuous) => Ok(continuous.get(batch)),
                 None => Ok(model.event_mode().ok_or(RequestFailure::NotHere)?.get(batch).map(Attempt::Done)),
             },
             _ => Err(RequestFailure::NotHere),
         };
-        let mut room = TEXT;
+        let mut capacity = TEXT;
         loop {
-            let mut batch = empty(place, room);
-            let attempt = read(&mut self.life, &mut batch)?;
+            let mut batch = empty(place, capacity);
+            let attempt = read(&mut self.instance, &mut batch)?;
             self.attempted(attempt)?;
             match needed(&batch) {
-                Some(more) => room = more,
+                Some(more) => capacity = more,
                 None => return values::load(&batch, 0).ok_or(RequestFailure::NotHere),
             }
         }
@@ -83,23 +83,23 @@ impl Caller {
             length: length(interval),
             qualifier: Some(qualifier),
         };
-        let given = match (&mut self.life, request) {
-            (Life::Initialization(instance), Request::GetInterval { clock, fraction }) => {
+        let given = match (&mut self.instance, request) {
+            (LiveInstance::Initialization(instance), Request::GetInterval { clock, fraction }) => {
                 instance.get_interval(clock, fraction).map(interval)
             }
-            (Life::Steps(_, stepper), Request::GetInterval { clock, fraction }) => {
+            (LiveInstance::Steps(_, stepper), Request::GetInterval { clock, fraction }) => {
                 stepper.event_mode().ok_or(RequestFailure::NotHere)?.get_interval(clock, fraction).map(interval)
             }
-            (Life::Equations(_, model), Request::GetInterval { clock, fraction }) => {
+            (LiveInstance::Equations(_, model), Request::GetInterval { clock, fraction }) => {
                 model.event_mode().ok_or(RequestFailure::NotHere)?.get_interval(clock, fraction).map(interval)
             }
-            (Life::Initialization(instance), Request::SetInterval { clock, interval }) => {
+            (LiveInstance::Initialization(instance), Request::SetInterval { clock, interval }) => {
                 instance.set_interval(clock, of_length(interval)).map(|_told| ReplyContent::Nothing)
             }
-            (Life::Initialization(instance), Request::GetShift { clock, fraction }) => instance
+            (LiveInstance::Initialization(instance), Request::GetShift { clock, fraction }) => instance
                 .get_shift(clock, fraction)
                 .map(|shift| ReplyContent::Interval { length: length(shift), qualifier: None }),
-            (Life::Initialization(instance), Request::SetShift { clock, shift }) => {
+            (LiveInstance::Initialization(instance), Request::SetShift { clock, shift }) => {
                 instance.set_shift(clock, of_length(shift)).map(|_told| ReplyContent::Nothing)
             }
             _ => return Err(RequestFailure::NotHere),
@@ -108,11 +108,11 @@ impl Caller {
     }
 }
 
-/// A batch of one variable; `room`: bytes of each string or binary.
-pub(super) fn empty(VariableHandle { reference, variable_type, elements }: VariableHandle, room: usize) -> Batch {
+/// A batch of one variable; `capacity`: bytes of each string or binary.
+pub(super) fn empty(VariableHandle { reference, variable_type, elements }: VariableHandle, capacity: usize) -> Batch {
     match variable_type {
         VariableType::String | VariableType::Binary => {
-            Batch::awaiting_bytes(variable_type, &[(reference, elements, room)]).all_enabled()
+            Batch::awaiting_bytes(variable_type, &[(reference, elements, capacity)]).all_enabled()
         }
         other => Batch::new(other, vec![(reference, elements)]),
     }
@@ -129,7 +129,7 @@ fn filled(place: VariableHandle, values: &Values) -> Batch {
     batch
 }
 
-/// The size of the longest string or binary, where one has not found room.
+/// The size of the longest string or binary that did not fit; `None`: all fitted.
 pub(super) fn needed(batch: &Batch) -> Option<usize> {
     batch.elements(0).filter_map(|element| batch.bytes(element).err()).max()
 }

@@ -1,4 +1,4 @@
-//! Whether what is to be set is another value than before: a change of a discrete input is an event.
+//! Finds changes of inputs against the values that were set last: a change of a discrete input is an event.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use vecud_description::VariableType;
@@ -19,7 +19,7 @@ impl LastSet {
         LastSet { elements: vec![None; elements], changed: vec![false; elements] }
     }
 
-    /// Of the elements of one item of the batch what was set last.
+    /// The last set values of one item of the batch, by element.
     pub fn of_item(&self, batch: &Batch, item: usize) -> Vec<Option<u64>> {
         self.elements[batch.elements(item)].to_vec()
     }

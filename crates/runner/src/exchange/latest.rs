@@ -11,11 +11,10 @@
 //!
 //! Memory ordering: as in a sequence lock. The slot's version is taken away before the words change (release fence), and
 //! the reader's second look comes after its copy (acquire fence); the words themselves are atomics, relaxed. The number of the
-//! newest version is released and acquired, and no more: who must not miss it is woken, or looks again, after a stronger
-//! store of the writer's.
+//! newest version is released and acquired, and no more: a reader that must not miss it is woken, or looks again, after a
+//! stronger store of the writer's.
 //!
-//! One writer at a time: whoever shares a writing end excludes the others (the preemption lock of the producing
-//! instance).
+//! One writer at a time: threads that share a writing end exclude each other (the preemption lock of the producing instance).
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -24,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 /// Versions that are kept at once.
 const SLOTS: usize = 4;
 
-/// Words that are copied in a row: a loop costs as much as what it does here.
+/// Words that are copied in a row: the loop counter costs as much as the copy.
 const ROW: usize = 8;
 
 /// Words that can be copied without any loop.
@@ -37,7 +36,7 @@ pub struct Latest {
     slots: [Slot; SLOTS],
 }
 
-/// Room for a version. Its size is a power of two, so that finding the slot of a version takes no multiplication.
+/// A slot for a version. Its size is a power of two, so that finding the slot of a version takes no multiplication.
 #[derive(Debug)]
 #[repr(align(32))]
 struct Slot {
@@ -63,8 +62,8 @@ impl Latest {
         self.write_with(|words| (0..words.len()).for_each(|i| words.set(i, word(i))));
     }
 
-    /// Publishes a new version, which `fill` writes. Words that it leaves out keep what some older version had there:
-    /// readers must find out from the others that they do not count.
+    /// Publishes a new version, which `fill` writes. Words that `fill` leaves out keep the value of some older version: readers
+    /// must find out from the others that these do not count.
     #[inline]
     pub fn write_with(&self, fill: impl FnOnce(NewWords)) {
         let version = self.published.load(Ordering::Relaxed) + 1;
@@ -76,13 +75,13 @@ impl Latest {
         self.published.store(version, Ordering::Release);
     }
 
-    /// The newest version: hands each word to `take` and returns the version's number, counted from 1; 0 when nothing was
-    /// written yet. `take` may be called again from word 0 on; what it got last is right.
+    /// Hands each word of the newest version to `take` and returns the version's number, counted from 1; 0 when nothing was
+    /// written yet. `take` may be called again from word 0 on; the last values are right.
     pub fn read(&self, mut take: impl FnMut(usize, u64)) -> u64 {
         self.read_with(|words| (0..words.len()).for_each(|i| take(i, words.get(i))))
     }
 
-    /// The newest version: `take` copies what it wants of it. `take` may be called again, and must then copy it all again;
+    /// Hands the newest version to `take`, which copies it. `take` may be called again, and must then copy everything again:
     /// before its last call, words may come from several versions. Returns the version's number as [`Latest::read`].
     #[inline]
     pub fn read_with(&self, mut take: impl FnMut(Words)) -> u64 {
@@ -220,7 +219,7 @@ impl NewWords<'_> {
     }
 }
 
-/// Does the same with each of a few words and the double beside it: one look at how many they are, and no loop.
+/// Calls `each` for each of a few words and the double beside it, with one look at their number and without a loop.
 #[inline(always)]
 fn few<D>(words: &[AtomicU64], doubles: &[D], each: impl Fn(&AtomicU64, &D)) {
     macro_rules! by_number {

@@ -1,7 +1,7 @@
 //! Ticks on their way to the task that they trigger: one producer at a time, one consumer, bounded.
 //!
-//! The producer is whoever runs the clock-update callback of the instance that owns the output clock; the preemption lock
-//! of that instance keeps producers apart. The consumer is the triggered task's thread. What does not fit is refused, so
+//! The producer is the thread that runs the clock-update callback of the instance that owns the output clock; the preemption lock
+//! of that instance keeps producers apart. The consumer is the triggered task's thread. A tick that does not fit is refused, so
 //! no tick is lost silently (semantics S9).
 //!
 //! Memory ordering: the producer writes a slot, then releases `written`; the consumer acquires it, reads, then releases
@@ -44,7 +44,7 @@ impl TickStamp {
 /// A deadline of a countdown clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline {
-    /// When the clock is to tick, and when that was said.
+    /// The time at which the clock is to tick, and the time of the arming.
     pub tick: TickStamp,
     /// Time of the activation that has armed it.
     pub since: Instant,
@@ -67,7 +67,7 @@ impl Deadline {
     }
 }
 
-/// A queue of ticks that holds [`QUEUE`] of them, those included that the consumer has taken but not activated yet.
+/// A queue of at most [`QUEUE`] ticks, including those that the consumer has taken but not activated yet.
 #[derive(Debug)]
 pub struct TickQueue {
     written: AtomicU64,
@@ -129,7 +129,7 @@ impl TickQueue {
         TickStamp::from_words(std::array::from_fn(|i| slot[i].load(Ordering::Relaxed)))
     }
 
-    /// Of the ticks taken so far, `waiting` still wait for their activation.
+    /// The consumer has taken ticks of which `waiting` still wait for their activation.
     pub fn waiting(&self, waiting: usize) {
         let done = self.read.load(Ordering::Relaxed).saturating_sub(waiting as u64);
         // Only the consumer writes it, and a store is a locked instruction.

@@ -6,21 +6,21 @@
 //! * it gets a version that was written whole, or none: never a mixture;
 //! * the writer never waits; a reader repeats only when the writer has reused the slot that it was copying, so a reader of
 //!   higher priority on the writer's core never repeats;
-//! * what a reader should have had and has not is told: [`Read::Lost`] when it was overwritten already, and
+//! * a version that a reader should have had is reported: [`Read::Lost`] when it was overwritten already, and
 //!   [`Versions::missed_before`] when it was not finished yet.
 //!
 //! Each producing task has a *lane* of its own, so that a lane has one writer at a time. A lane is a ring of *positions*,
-//! numbered from 1, in which v strictly increases. A new version takes the position of the one before it when nobody can
-//! want that any more: when it is visible as early, or when no consumer is released in between. The version goes into a
-//! spare slot first, then the position is pointed at it and the slot that is free now becomes the spare; so what a
-//! position points at is always whole.
+//! numbered from 1, in which v strictly increases. A new version takes the position of the one before it when no reader can want
+//! that any more: when it is visible as early, or when no consumer is released in between. The version goes into a spare slot
+//! first, then the position is pointed at it and the slot that is free now becomes the spare; so a position always points at a
+//! whole version.
 //!
 //! Memory ordering: a slot's header is a sequence lock as in `latest`: its serial number is taken away (0) before the words
-//! change (release fence) and put there when they are complete; a reader looks at it before and after its copy (acquire
-//! fence). Positions and the number of the newest one are sequentially consistent, so that what a reader has not seen at
-//! its look it finds at the next one.
+//! change (release fence) and put there when they are complete; a reader looks at it before and after its copy (acquire fence).
+//! Positions and the number of the newest one are sequentially consistent, so that a reader finds everything that it missed at
+//! one look at the next one.
 //!
-//! All memory is taken by [`Versions::new`]; nothing else here allocates but what is for a saved state.
+//! All memory is taken by [`Versions::new`]; only the functions for a saved state allocate, too.
 
 use super::latest::{NewWords, Words};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -30,16 +30,16 @@ use vecud_plan::schedule::first_from;
 /// Serial number, position, visible from, activation time.
 const HEADER: usize = 8;
 
-/// Bits of a position's word that are the number of a slot; the others are the serial number of what it holds.
+/// Bits of a position's word that are the number of a slot; the others are the serial number of its version.
 const SLOT_BITS: u32 = 16;
 
 /// Releases that are gone through before the one that is looked for is computed.
 const NEXT: usize = 4;
 
-/// Positions that a lane may have.
+/// The largest number of positions of a lane.
 pub const POSITIONS: usize = (1 << SLOT_BITS) - 1;
 
-/// When a version is visible, and whose it is. Ordered as versions of several producers replace one another.
+/// When a version is visible, and which activation computed it. Ordered as versions of several producers replace one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp {
     /// Activations from this instant on see it.
@@ -48,7 +48,7 @@ pub struct Stamp {
     pub activation: Instant,
 }
 
-/// How a lane is built.
+/// The shape of a lane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaneShape {
     /// Positions that it keeps, 1 to [`POSITIONS`].
@@ -58,7 +58,7 @@ pub struct LaneShape {
     pub releases: Vec<(Instant, Fraction)>,
 }
 
-/// What came of a look.
+/// The result of a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
     /// Nothing is visible yet.
@@ -81,18 +81,18 @@ pub struct Missed {
     pub lane: usize,
 }
 
-/// What a reader remembers from one look to the next.
+/// The memory of a reader from one look to the next.
 #[derive(Clone, Debug)]
 pub struct Reader {
     number: usize,
     time: Option<Instant>,
-    /// Lane and serial number of the version that it has.
+    /// Lane and serial number of the version that the reader holds.
     taken: Option<(usize, u64)>,
     /// From when on that version is visible.
     visible: Option<Instant>,
-    /// Per lane: the newest position when it looked, and the serial number there.
+    /// Per lane: the newest position at the last look, and the serial number there.
     seen: Box<[(u64, u64)]>,
-    /// The look before that, in the same way.
+    /// Time and positions of the look before the last one.
     before: (Option<Instant>, Box<[(u64, u64)]>),
 }
 
@@ -157,7 +157,7 @@ impl Release {
     }
 }
 
-/// What a reader still has to know of a position when that is used again: it may be away for as long as it likes.
+/// Reports the overwriting of a position to a reader, which may be away for any length of time.
 #[derive(Debug, Default)]
 struct Watch {
     /// Written by the reader: the position after the newest one that it has seen.
@@ -167,7 +167,7 @@ struct Watch {
     visible: Time,
 }
 
-/// An instant that one thread writes and that is read once it is told.
+/// An instant that one thread writes, and that others read after an atomic store has announced it.
 #[derive(Debug, Default)]
 struct Time([AtomicU64; 3]);
 
@@ -191,7 +191,7 @@ struct Found {
     instead: bool,
 }
 
-/// What is at a position.
+/// The result of a look at a position.
 enum Look {
     Is(Found),
     /// Something newer.
@@ -228,7 +228,7 @@ impl Lane {
         &self.positions[(position % self.positions.len() as u64) as usize]
     }
 
-    /// Whether nobody can want the newest version any more when there is one that is visible from `visible` on.
+    /// Whether no reader can want the newest version any more once there is one that is visible from `visible` on.
     fn supersedes(&self, visible: Instant) -> bool {
         let mut nobody = !self.keeps.is_empty();
         for release in &self.keeps {
@@ -268,7 +268,7 @@ impl Lane {
         self.head.store(position, Ordering::SeqCst);
     }
 
-    /// A position is about to go, with what is in this slot.
+    /// Announces to the readers that a position is about to be overwritten; this slot holds its version.
     fn tell(&self, slot: usize, position: u64) {
         for watch in self.watches.iter().filter(|watch| watch.next.load(Ordering::Relaxed) == position && position > 0)
         {
@@ -300,8 +300,8 @@ impl Lane {
         }
     }
 
-    /// The version of the latest activation among those visible at `time`, or, when that is there no more, the oldest one.
-    /// `seen` gets the newest position and the serial number there.
+    /// Finds the version of the latest activation among those visible at `time`; if that is overwritten, the oldest one. Sets
+    /// `seen` to the newest position and the serial number there.
     fn find(&self, time: Instant, seen: &mut (u64, u64)) -> Option<Found> {
         'again: loop {
             let head = self.head.load(Ordering::SeqCst);
@@ -323,8 +323,8 @@ impl Lane {
         }
     }
 
-    /// Of what was written since a look that has `seen` this: when the first of it became visible that was to be visible
-    /// at `time`.
+    /// Looks for a version that was written since a look that has `seen` this, and that should have been visible at `time`.
+    /// Returns when the first of them became visible.
     fn missed(&self, time: Instant, seen: (u64, u64), reader: usize) -> Option<Instant> {
         let (position, serial) = seen;
         let late = |position: u64, serial: u64| match self.look(position) {
@@ -343,7 +343,8 @@ impl Lane {
 }
 
 impl Versions {
-    /// Room for versions of `words` words, with one lane for each producer, and for so many readers; nothing is in it.
+    /// Takes the memory for versions of `words` words, with one lane for each producer, for `readers` readers; there is no
+    /// version yet.
     pub fn new(words: usize, lanes: &[LaneShape], readers: usize) -> Versions {
         Versions {
             lanes: lanes.iter().map(|shape| Lane::new(words, shape, readers)).collect(),
@@ -358,8 +359,8 @@ impl Versions {
         Reader { number, time: None, taken: None, visible: None, seen: seen(), before: (None, seen()) }
     }
 
-    /// Publishes a version of a producer, whose activation times increase; `fill` writes its words. Words that it leaves out
-    /// mean nothing.
+    /// Publishes a version of a producer, whose activation times increase; `fill` writes its words. Words that it leaves out are
+    /// undefined.
     pub fn write_with(&self, lane: usize, stamp: Stamp, fill: impl FnOnce(NewWords)) {
         #[cfg(any(test, debug_assertions))]
         let keep = self.wrong.is_some();
@@ -368,8 +369,8 @@ impl Versions {
         self.lanes[lane].write(stamp, keep, fill);
     }
 
-    /// What is visible at `time`, which increases from look to look of a reader: `take` copies what it wants of it, and may be
-    /// called again, and must then copy it all again: only what it copied last is right.
+    /// Reads the version that is visible at `time`, which increases from look to look of a reader. `take` copies the words; it
+    /// may be called again, and must then copy everything again: only its last copy is right.
     pub fn read_with(&self, time: Instant, reader: &mut Reader, mut take: impl FnMut(Words)) -> Read {
         std::mem::swap(&mut reader.seen, &mut reader.before.1);
         reader.before.0 = reader.time.replace(time);
@@ -418,14 +419,15 @@ impl Versions {
         lane.find(time, seen)
     }
 
-    /// What this reader should have seen at its look before the last one and was finished after it only; the earliest of it.
-    /// To be asked after each look: so nothing can come between the two. A version that the last look lacks as well is told
-    /// after the next one at the latest.
+    /// The earliest version that this reader should have seen at its look before the last one, and that was finished only after
+    /// it. To be called after each look, so that nothing can come between the two. A version that the last look lacks as well is
+    /// reported after the next one at the latest.
     pub fn missed_before(&self, reader: &Reader) -> Option<Missed> {
         self.missed_at(reader.before.0?, &reader.before.1, reader)
     }
 
-    /// What this reader should have seen at its last look and was not finished. To be asked when everybody is done.
+    /// The earliest version that this reader should have seen at its last look, and that was not finished. To be called when all
+    /// producers are done.
     pub fn missed(&self, reader: &Reader) -> Option<Missed> {
         self.missed_at(reader.time?, &reader.seen, reader)
     }
@@ -438,7 +440,7 @@ impl Versions {
         missed.min_by_key(|missed| missed.visible)
     }
 
-    /// All that is kept, by lane, oldest first. Allocates; while nobody writes.
+    /// All stored versions, by lane, oldest first. Allocates; no producer may write meanwhile.
     pub fn kept(&self) -> Vec<Vec<Kept>> {
         let of = |lane: &Lane| {
             let head = lane.head.load(Ordering::SeqCst);
@@ -455,7 +457,7 @@ impl Versions {
         self.lanes.iter().map(of).collect()
     }
 
-    /// Puts back what [`Versions::kept`] gave, into empty lanes; what is of another shape is left out.
+    /// Restores the versions of [`Versions::kept`] into empty lanes; versions of another shape are left out.
     pub fn put_back(&self, kept: &[Vec<Kept>]) {
         for (lane, versions) in kept.iter().enumerate().take(self.lanes.len()) {
             for ((visible, activation), words) in versions {

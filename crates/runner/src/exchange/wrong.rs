@@ -2,12 +2,12 @@
 
 use std::sync::OnceLock;
 
-/// A wrong way to choose a version.
+/// A wrong rule for choosing a version, for tests that have to notice it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// The newest one that there is.
     Latest,
-    /// The one before it: what two buffers give that are swapped with each version.
+    /// The version before: the result of two buffers that are swapped with each version.
     DoubleBuffer,
 }
 
@@ -20,7 +20,7 @@ impl Wrong {
         }
     }
 
-    /// What the environment asks for: `VECUD_WRONG_EXCHANGE`, `latest` or `double`.
+    /// The rule that the environment selects: `VECUD_WRONG_EXCHANGE`, `latest` or `double`.
     pub fn asked() -> Option<Wrong> {
         static ASKED: OnceLock<Option<Wrong>> = OnceLock::new();
         *ASKED.get_or_init(|| match std::env::var("VECUD_WRONG_EXCHANGE").as_deref() {

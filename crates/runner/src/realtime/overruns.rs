@@ -1,6 +1,6 @@
-//! What becomes of releases that find the activation before them still running (semantics S12).
+//! Handles releases that find the activation before them still running (semantics S12).
 
-use super::own::Own;
+use super::task_context::TaskContext;
 use crate::measure::Measure;
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,42 +11,47 @@ use vecud_record::board::promise::Break;
 use vecud_record::board::{Global, Metric, TaskWord};
 use vecud_record::trace::Note;
 
-/// The run has ended then, and releases up to there have not begun. The first of them has waited in vain. Those after it have found it
-/// waiting, as they would have found it running.
+/// Counts releases up to `until`, the end of the run, that have not begun. The first of them has waited in vain. Those after it
+/// have found it waiting, as they would have found it running.
 #[cold]
-pub fn of_those_that_never_begin(own: &Own, timeline: &mut Timeline, until: Instant, measure: Option<&Measure>) {
+pub fn of_those_that_never_begin(
+    context: &TaskContext,
+    timeline: &mut Timeline,
+    until: Instant,
+    measure: Option<&Measure>,
+) {
     let Some(first) = timeline.leave_out(until) else { return };
-    let (now, release) = (own.world.wall(until).0, own.world.wall(first).0);
-    [Metric::Wakeup, Metric::Start].into_iter().for_each(|metric| own.cells.histogram(metric).count(now - release));
+    let (now, release) = (context.run.wall(until).0, context.run.wall(first).0);
+    [Metric::Wakeup, Metric::Start].into_iter().for_each(|metric| context.cells.histogram(metric).count(now - release));
     if let Some(measure) = measure {
-        measure.skipped(now - release, own.of_wakeup(release, now));
+        measure.skipped(now - release, context.of_wakeup(release, now));
     }
     let has_stopped_the_run =
-        own.plan.overrun == Overrun::Stop && own.world.board.global(Global::OverrunTask).load(Relaxed) != 0;
+        context.plan.overrun == Overrun::Stop && context.run.board.global(Global::OverrunTask).load(Relaxed) != 0;
     if !has_stopped_the_run {
-        find(own, timeline, now, measure);
+        find(context, timeline, now, measure);
     }
-    // Beside it, those that are never left out.
+    // Beside the first one, those that are never left out.
     let further = std::iter::from_fn(|| timeline.leave_out(until)).count();
-    own.cells.count_shared(TaskWord::Discarded, 1 + further as u64);
+    context.cells.count_shared(TaskWord::Discarded, 1 + further as u64);
 }
 
-/// What became due while the activation before it ran, until `now` (semantics S12). Ticks are queued in any case, and so is
-/// the release of a changing clock: it is the only one there is.
+/// Handles releases up to `now` that became due while the activation before them ran (semantics S12). Ticks are queued in any
+/// case, and so is the only release of a changing clock.
 #[inline(never)] // this should not happen
-pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, measure: Option<&Measure>) {
-    let found = find(own, timeline, now, measure);
+pub fn overruns(context: &TaskContext, timeline: &mut Timeline, now: i64, period: Nanos, measure: Option<&Measure>) {
+    let found = find(context, timeline, now, measure);
     if let (Some((first, number)), Some(measure)) = (found, measure) {
-        measure.overran(own.world, first, period, number, now - own.world.wall(first).0);
+        measure.overran(context.run, first, period, number, now - context.run.wall(first).0);
     }
 }
 
 /// The first of these releases, and how many there are.
-fn find(own: &Own, timeline: &mut Timeline, now: i64, measure: Option<&Measure>) -> Option<(Instant, u64)> {
-    let Own { world, task, cells, .. } = *own;
-    let time = world.until(Nanos(now));
-    let now = now.min(world.wall(time).0);
-    let late = |release| now - world.wall(release).0;
+fn find(context: &TaskContext, timeline: &mut Timeline, now: i64, measure: Option<&Measure>) -> Option<(Instant, u64)> {
+    let TaskContext { run, unit, cells, .. } = *context;
+    let time = run.until(Nanos(now));
+    let now = now.min(run.wall(time).0);
+    let late = |release| now - run.wall(release).0;
     // The first of them, and how many.
     let found: Cell<Option<(Instant, u64)>> = Cell::new(None);
     let overrun = |release: Instant| {
@@ -56,22 +61,22 @@ fn find(own: &Own, timeline: &mut Timeline, now: i64, measure: Option<&Measure>)
     let skipped = |Skipped { time }: Skipped| {
         overrun(time);
         cells.count(TaskWord::Skipped, 1);
-        world.board.note_break(task, Break::Overrun, time);
+        run.board.note_break(unit, Break::Overrun, time);
         for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
             cells.histogram(metric).count(late(time));
         }
         if let Some(measure) = measure {
-            measure.skipped(late(time), own.of_wakeup(world.wall(time).0, now));
+            measure.skipped(late(time), context.of_wakeup(run.wall(time).0, now));
         }
-        if let Some(ring) = &own.site.trace {
-            let (time, release) = (time.nanos().0, world.wall(time).0);
-            world.trace_in(ring, Note::Skipped { time, release, at: now });
+        if let Some(ring) = &context.telemetry.trace {
+            let (time, release) = (time.nanos().0, run.wall(time).0);
+            run.trace_in(ring, Note::Skipped { time, release, at: now });
         }
     };
-    match own.plan.overrun {
+    match context.plan.overrun {
         Overrun::Skip => {
             // A step makes up for all that were missed, and is not to be missed itself (semantics S21).
-            let skip = if own.plan.is_contiguous() { Timeline::skip_to_last } else { Timeline::skip };
+            let skip = if context.plan.is_contiguous() { Timeline::skip_to_last } else { Timeline::skip };
             while let Some(release) = skip(timeline, time) {
                 skipped(release);
             }
@@ -80,13 +85,13 @@ fn find(own: &Own, timeline: &mut Timeline, now: i64, measure: Option<&Measure>)
             }
         }
         // Steps follow one another, and none is left out: the next one is the next instant, however late.
-        Overrun::Queue if own.plan.is_contiguous() => {
+        Overrun::Queue if context.plan.is_contiguous() => {
             if let Some(release) = timeline.overdue(time) {
                 overrun(release);
             }
         }
         Overrun::Queue => {
-            if own.plan.release == Release::Changing
+            if context.plan.release == Release::Changing
                 && let Some(release) = timeline.overdue(time)
             {
                 overrun(release);
@@ -101,8 +106,8 @@ fn find(own: &Own, timeline: &mut Timeline, now: i64, measure: Option<&Measure>)
         Overrun::Stop => {
             if let Some(release) = timeline.overdue(time) {
                 overrun(release);
-                world.board.note_break(task, Break::Overrun, release);
-                world.overrun(task, release, late(release));
+                run.board.note_break(unit, Break::Overrun, release);
+                run.overrun(unit, release, late(release));
             }
         }
     }

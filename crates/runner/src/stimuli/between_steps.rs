@@ -17,7 +17,7 @@ pub struct StepFeed {
     stimulus: usize,
     tick: usize,
     grids: Box<[StepGrid]>,
-    /// What makes the steps.
+    /// The unit that makes the steps.
     task: UnitId,
     /// The next communication point, as far as this clock was known when the last step began.
     decided: Option<Instant>,
@@ -31,7 +31,7 @@ impl StepFeed {
         Some(StepFeed { feed: world.board.stimulus(stimulus), stimulus, tick, grids, task, decided: None })
     }
 
-    /// Moves what there is to the timeline of the clock, as far as that has room.
+    /// Moves the ticks that are there to the timeline of the clock, as far as that has room.
     pub fn take(&self, timeline: &mut Timeline) {
         self.take_each(timeline, |_| ());
     }
@@ -46,7 +46,7 @@ impl StepFeed {
         }
     }
 
-    /// The same before a step from `begin` that goes to `end` at most. `false`: that cannot be read, and the run ends.
+    /// [`StepFeed::take`] before a step from `begin` to `end` at most. `false`: the ticks cannot be read, and the run ends.
     pub fn take_within(&mut self, world: &World, timeline: &mut Timeline, (begin, end): (Instant, Instant)) -> bool {
         // Before the ticks: all that it covers are there, then.
         let (state, until) = self.feed.ticks_known(self.tick);

@@ -1,5 +1,5 @@
-//! Ticks of a stimulus for a partition thread in real time: taken in portions, and looked for again before the thread runs
-//! out of what is known. No allocation, no lock, no system call.
+//! Ticks of a stimulus for a partition thread in real time: taken in portions, and looked for again before the known ones run
+//! out. No allocation, no lock, no system call.
 
 use super::super::world::World;
 use super::{broken, ticked_by};
@@ -8,12 +8,12 @@ use vecud_plan::UnitId;
 use vecud_plan::schedule::Timeline;
 use vecud_record::stimulus::{Feed, FeedState};
 
-/// A look so long before what is known ends finds what was read meanwhile, ns.
+/// A look this long before the end of the known ticks finds those that were read meanwhile, ns.
 const AHEAD: i64 = 20_000_000;
-/// Nobody looks more often than this, ns.
+/// The least time between two looks, ns.
 const PAUSE: i64 = 5_000_000;
 
-/// What is known of the ticks to come when the timeline has none.
+/// The end of the known ticks when the timeline has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fed {
     /// There are none.
@@ -27,7 +27,7 @@ pub enum Fed {
     },
 }
 
-/// The ticks of one task. When it is dropped, nobody waits for this task any more.
+/// The ticks of one task. Dropping it tells the supervisor that the task takes no further ticks.
 pub struct TickFeed<'a> {
     world: &'a World,
     task: UnitId,
@@ -46,7 +46,7 @@ impl<'a> TickFeed<'a> {
         Some(TickFeed { world, task, feed, stimulus, tick, known: feed.until() })
     }
 
-    /// Moves what there is to the timeline, as far as that has room.
+    /// Moves the ticks that are there to the timeline, as far as that has room.
     #[inline(never)] // few clocks are ticked by stimuli
     pub fn take(&mut self, timeline: &mut Timeline, now: i64) -> Fed {
         // Before the ticks: all that it covers are there, then.
@@ -73,7 +73,7 @@ impl<'a> TickFeed<'a> {
         Fed::Until { known, look: end.saturating_sub(AHEAD).max(now + PAUSE) }
     }
 
-    /// Moves what there is to the timeline of a task that is not activated any more: nobody comes too early for it.
+    /// Moves the ticks that are there to the timeline of a task that is not activated any more; none of them counts as late.
     pub fn hand_over(&self, timeline: &mut Timeline) {
         while timeline.room() > 0
             && let Some(time) = self.feed.take_tick(self.tick)

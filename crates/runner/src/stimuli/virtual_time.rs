@@ -20,11 +20,11 @@ pub struct VirtualStimuli {
     feeds: Vec<Feed<'static>>,
     /// Whether it ticks tasks.
     ticks: Vec<bool>,
-    /// Of a stimulus on whose lines inputs are: how far beyond an activation it has to be known, s.
+    /// Per stimulus: how far beyond an activation it has to be known, s; `None`: no input is on its lines.
     on_lines: Vec<Option<f64>>,
     /// Clocks that tick between steps.
     between_steps: Vec<FedSteps>,
-    /// Stimuli whose values end steps where they change, and how long those are, s.
+    /// Stimuli whose changes of values end steps, and the length of those steps, s.
     holding: Vec<(Feed<'static>, f64)>,
     /// Task, stimulus, and which of its ticks.
     ticking: Vec<(TaskId, usize, usize)>,
@@ -81,8 +81,8 @@ impl VirtualStimuli {
         self.feeds.is_empty()
     }
 
-    /// Waits until everything is there that the next activation needs, ticks before it included. `false`: the run ends,
-    /// since somebody asked for that or since a file cannot be read.
+    /// Waits until everything is there that the next activation needs, including the ticks before it. `false`: the run ends, by a
+    /// request or because a file cannot be read.
     #[inline]
     pub fn wait(&mut self, world: &World, agenda: &mut Agenda) -> bool {
         self.feeds.is_empty() || self.wait_for_all(world, agenda)
@@ -132,7 +132,7 @@ impl VirtualStimuli {
                 return false;
             }
             if pause::is_wanted(world) {
-                // What is to tick at the instant that comes next waits until that is known.
+                // Ticks for the next instant wait until they are known.
                 pause::wait(world, || ());
             }
             let known = Instant::from_f64(self.until);
@@ -142,8 +142,8 @@ impl VirtualStimuli {
     }
 }
 
-/// Up to which time a stimulus need not be waited for. One that cannot be read any more concerns those whom it feeds, which
-/// find out for themselves; but nobody knows what it would have ticked.
+/// The time up to which a stimulus need not be waited for, s. A stimulus that cannot be read any more concerns the tasks that it
+/// feeds, which find out for themselves; its further ticks are unknown for ever.
 fn known((feed, ticks): (&Feed, &bool), on_lines: Option<f64>) -> f64 {
     match (feed.state(), on_lines) {
         (FeedState::Broken, _) if !ticks => f64::INFINITY,

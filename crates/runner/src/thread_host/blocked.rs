@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_linux::preemption::Locked;
 
-/// What waits for the lock have taken so far, ns.
+/// Time that waits for the lock have taken so far, ns.
 #[derive(Default)]
 pub(super) struct Waits {
     blocked: Cell<i64>,
@@ -13,13 +13,14 @@ pub(super) struct Waits {
 }
 
 impl PartitionHost {
-    /// Time that activations on this thread have waited for the lock so far, ns, whoever ran meanwhile.
+    /// Time that activations on this thread have waited for the lock so far, ns, whichever thread ran meanwhile.
     #[inline]
     pub fn blocked(&self) -> i64 {
         self.waits.blocked.get()
     }
 
-    /// Execution time of partitions of this core that ended during such a wait, ns: the holder's, and of who preempted it.
+    /// Execution time of partitions of this core that ended during such a wait, ns: of the holder, and of threads that preempted
+    /// it.
     #[inline]
     pub fn executed_in_waits(&self) -> i64 {
         self.waits.executed.get()
@@ -39,13 +40,13 @@ impl PartitionHost {
     #[cold]
     fn has_waited(&self, ticks: u64, executed: i64) {
         let Waits { blocked, executed: in_waits } = &self.waits;
-        blocked.set(blocked.get() + self.world.scale.nanos(ticks) as i64);
+        blocked.set(blocked.get() + self.run.scale.nanos(ticks) as i64);
         in_waits.set(in_waits.get() + self.executed() - executed);
     }
 
     /// Time that partitions have executed on this activation's core, ns.
     fn executed(&self) -> i64 {
-        let world = self.world;
-        self.task().map_or(0, |task| world.cores[world.tasks[task.0].core].executed.load(Relaxed))
+        let run = self.run;
+        self.unit().map_or(0, |unit| run.cores[run.tasks[unit.0].core].executed.load(Relaxed))
     }
 }

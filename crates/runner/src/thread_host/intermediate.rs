@@ -1,12 +1,12 @@
-//! What happens in the midst of the steps of an instance (`intermediateUpdate`; FMI 3.0.2, 4.2.2): what is recorded of internal
-//! steps is read, then inputs that are on lines or parabolas are set, and a run that ends asks the step to return early.
+//! The host's work in the midst of the steps of an instance (`intermediateUpdate`; FMI 3.0.2, 4.2.2): it reads the recorded
+//! variables of internal steps, then sets inputs on lines or parabolas, and asks the step of a run that ends to return early.
 //!
 //! All memory is taken when a run is prepared.
 
 use super::PartitionHost;
+use crate::run_state::RunState;
 use crate::slopes::{CarriedDerivatives, HIGHEST, taylor};
 use crate::values;
-use crate::world::World;
 use std::time::Duration;
 use vecud_base::time::{Fraction, Instant, TimeUnit};
 use vecud_description::VariableType;
@@ -14,12 +14,12 @@ use vecud_fmi::{Batch, Failure, Intermediate};
 use vecud_plan::{FmuId, IntermediatePlan, Mode, Release, SignalId, UnitId, Work};
 use vecud_record::board::TaskWord;
 
-/// What counts as rounding, of a step.
+/// Differences of times up to this share of a step are rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// What one instance needs in the midst of its steps.
-pub struct Midst {
-    unit: TimeUnit,
+/// The buffers of one instance for the midst of its steps.
+pub struct IntermediateWork {
+    time_unit: TimeUnit,
     curves: Option<Curves>,
     rows: Option<Rows>,
 }
@@ -27,7 +27,7 @@ pub struct Midst {
 /// Inputs that are on lines or parabolas.
 struct Curves {
     batch: Batch,
-    /// Since when, as the FMU is told it; `None`: nobody has said where they are.
+    /// Begin of the curves, as the FMU is told it; `None`: there are none yet.
     since: Option<f64>,
     /// Of each element its value then, and its derivatives in the FMU's unit of time.
     elements: Vec<(f64, [f64; HIGHEST])>,
@@ -35,9 +35,9 @@ struct Curves {
 
 /// Rows of internal steps.
 struct Rows {
-    task: UnitId,
+    unit: UnitId,
     batches: Vec<Batch>,
-    /// For each column of the task: the batch and the element that it is read as.
+    /// For each column of the unit: the batch and the element that it is read as.
     columns: Vec<(SignalId, Option<(usize, usize)>)>,
     /// The last row.
     last: Option<Instant>,
@@ -45,26 +45,26 @@ struct Rows {
     grid: (Instant, Fraction),
 }
 
-impl Midst {
-    /// What this instance needs; `None`: nothing.
-    pub(super) fn new(world: &World, fmu: FmuId) -> Option<Midst> {
-        let own = &world.plan.fmus[fmu.0];
+impl IntermediateWork {
+    /// The buffers of this instance; `None`: it needs none.
+    pub(super) fn new(run: &RunState, fmu: FmuId) -> Option<IntermediateWork> {
+        let own = &run.plan.fmus[fmu.0];
         let plan = own.intermediate()?;
         let curves = (!plan.inputs.is_empty()).then(|| {
             let batch = Batch::new(VariableType::Float64, plan.inputs.clone());
             Curves { elements: vec![(0.0, [0.0; HIGHEST]); batch.len()], batch, since: None }
         });
-        let rows = Rows::new(world, fmu, plan);
-        (curves.is_some() || rows.is_some()).then_some(Midst { unit: own.time_unit, curves, rows })
+        let rows = Rows::new(run, fmu, plan);
+        (curves.is_some() || rows.is_some()).then_some(IntermediateWork { time_unit: own.time_unit, curves, rows })
     }
 }
 
 impl Rows {
-    fn new(world: &World, fmu: FmuId, plan: &IntermediatePlan) -> Option<Rows> {
-        let is_its = |task: &vecud_plan::UnitPlan| task.fmu == fmu && matches!(task.work, Work::Step(_));
-        let task = world.plan.units.iter().position(is_its).filter(|_| !plan.recorded.is_empty())?;
-        let Release::Periodic { interval, .. } = world.plan.units[task].release else { return None };
-        let batches: Vec<Batch> = plan.recorded.iter().map(|planned| values::get(&world.plan, planned).0).collect();
+    fn new(run: &RunState, fmu: FmuId, plan: &IntermediatePlan) -> Option<Rows> {
+        let is_its = |unit: &vecud_plan::UnitPlan| unit.fmu == fmu && matches!(unit.work, Work::Step(_));
+        let unit = run.plan.units.iter().position(is_its).filter(|_| !plan.recorded.is_empty())?;
+        let Release::Periodic { interval, .. } = run.plan.units[unit].release else { return None };
+        let batches: Vec<Batch> = plan.recorded.iter().map(|planned| values::get(&run.plan, planned).0).collect();
         let mut places = Vec::new();
         for (number, planned) in plan.recorded.iter().enumerate() {
             for (item, variable) in planned.items.iter().enumerate() {
@@ -75,12 +75,12 @@ impl Rows {
             }
         }
         let place = |signal: SignalId| places.iter().find(|(own, _)| *own == signal).map(|(_, place)| *place);
-        let columns = world.plan.recorded(&world.plan.units[task]).map(|signal| (signal, place(signal))).collect();
-        let grid = (world.plan.start, interval);
-        Some(Rows { task: UnitId(task), batches, columns, last: None, grid })
+        let columns = run.plan.recorded(&run.plan.units[unit]).map(|signal| (signal, place(signal))).collect();
+        let grid = (run.plan.start, interval);
+        Some(Rows { unit: UnitId(unit), batches, columns, last: None, grid })
     }
 
-    /// What an FMU says of a time: the instant of the grid where only rounding is between them.
+    /// The instant of a time that an FMU reports: the one of the grid where only rounding is between them.
     fn instant(&self, unit: TimeUnit, time: f64) -> Option<Instant> {
         let said = unit.instant(time)?;
         let (start, step) = self.grid;
@@ -89,17 +89,17 @@ impl Rows {
         Some(if (steps - steps.round()).abs() <= ROUNDING { nearest } else { said })
     }
 
-    /// Appends a row of what was read at `time`; the other columns keep what they have.
-    fn append(&mut self, world: &World, time: Instant) {
-        let ring = world.board.samples(self.task);
+    /// Appends a row of the values that were read at `time`; the other columns are unchanged.
+    fn append(&mut self, run: &RunState, time: Instant) {
+        let ring = run.board.samples(self.unit);
         if ring.is_unused() || self.last.is_some_and(|last| last >= time) {
             return;
         }
         self.last = Some(time);
-        let Rows { task, batches, columns, .. } = self;
+        let Rows { unit, batches, columns, .. } = self;
         while !ring.push(0, time, |record| {
             for (signal, place) in columns.iter() {
-                let planned = world.plan.column(*signal);
+                let planned = run.plan.column(*signal);
                 match (place, planned.capacity) {
                     (Some((batch, element)), None) => record.put_all([batches[*batch].word(*element)]),
                     (_, None) => record.put_all([0]),
@@ -111,8 +111,8 @@ impl Rows {
                 bits.fold(0, |bits, (column, _)| bits | 1u64 << column)
             }));
         }) {
-            if world.plan.mode == Mode::RealTime {
-                world.board.task(*task).count(TaskWord::SamplesDropped, 1);
+            if run.plan.mode == Mode::RealTime {
+                run.board.task(*unit).count(TaskWord::SamplesDropped, 1);
                 return;
             }
             std::thread::sleep(Duration::from_micros(100));
@@ -121,11 +121,12 @@ impl Rows {
 }
 
 impl PartitionHost {
-    /// Inputs of the batch are on their curves from `time` on; whether this FMU asks for them in the midst of its steps.
+    /// Takes over the curves of the batch's inputs from `time` on. Returns whether this FMU asks for them in the midst of its
+    /// steps.
     pub fn follow_curves(&self, time: Instant, batch: &Batch, slopes: &CarriedDerivatives) -> bool {
         let mut midst = self.midst.borrow_mut();
-        let Some(Midst { unit, curves: Some(curves), .. }) = &mut *midst else { return false };
-        curves.since = Some(unit.value(time));
+        let Some(IntermediateWork { time_unit, curves: Some(curves), .. }) = &mut *midst else { return false };
+        curves.since = Some(time_unit.value(time));
         for (own, (element, derivatives)) in curves.elements.iter_mut().zip(slopes.elements()) {
             *own = (f64::from_bits(batch.word(element)), derivatives);
         }
@@ -142,16 +143,16 @@ impl PartitionHost {
     /// All gets come first, then all sets.
     fn exchange_in_midst(&self, update: &Intermediate) -> Result<(), Failure> {
         let mut midst = self.midst.borrow_mut();
-        let Some(Midst { unit, curves, rows }) = &mut *midst else { return Ok(()) };
-        let Some(updates) = self.world.instances[self.fmu.0].updates.get() else { return Ok(()) };
+        let Some(IntermediateWork { time_unit, curves, rows }) = &mut *midst else { return Ok(()) };
+        let Some(updates) = self.run.instances[self.fmu.0].updates.get() else { return Ok(()) };
         if let Some(rows) = rows.as_mut().filter(|_| update.get_allowed && update.step_finished)
-            && let Some(time) = rows.instant(*unit, update.time)
+            && let Some(time) = rows.instant(*time_unit, update.time)
         {
             for batch in &mut rows.batches {
                 let _warning_is_counted = updates.get(batch)?;
-                self.world.look_for_nan(self.fmu, Some(rows.task), batch, || time);
+                self.run.look_for_nan(self.fmu, Some(rows.unit), batch, || time);
             }
-            rows.append(self.world, time);
+            rows.append(self.run, time);
         }
         if let Some(curves) = curves.as_mut().filter(|_| update.set_requested)
             && let Some(since) = curves.since

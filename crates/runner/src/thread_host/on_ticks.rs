@@ -1,19 +1,19 @@
-//! In the draft, variables that belong to an output clock are read while that clock is active: in the callback, after it was
-//! found active. What connections and the recording want of them is kept here.
+//! Variables of the draft's output clocks, which are read while their clock is active: in the callback that found it active.
+//! Their values are kept here for connections and the recording.
 
 use super::PartitionHost;
-use crate::cable_ends::{self, Outgoing};
+use crate::ports::{self, Outgoing};
+use crate::run_state::RunState;
 use crate::text::Text;
 use crate::values::{self, Output, Publishing};
 use crate::visibility::Visibility;
-use crate::world::World;
 use vecud_base::time::Instant;
 use vecud_fmi::{Batch, ClockUpdate, Failure};
 use vecud_plan::{FmuId, SignalId, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::samples::NewRecord;
 
-/// Buffers of one thread for one instance, and what its callbacks have read since its activation began.
+/// Buffers of one thread for one instance, and the values that its callbacks have read since its activation began.
 pub struct OnTicks {
     all: Vec<OnTick>,
 }
@@ -21,7 +21,7 @@ pub struct OnTicks {
 struct OnTick {
     clocks: Vec<usize>,
     values: Batch,
-    cables: Outgoing,
+    bundles: Outgoing,
     single: Vec<Output>,
     /// The elements of `values` that are recorded: the number of the variable, and the column.
     recorded: Vec<(usize, usize, SignalId)>,
@@ -29,19 +29,19 @@ struct OnTick {
 }
 
 impl OnTicks {
-    /// Room for what callbacks of `fmu` read.
-    pub(super) fn new(world: &World, fmu: FmuId) -> OnTicks {
+    /// Buffers for the callbacks of `fmu`.
+    pub(super) fn new(run: &RunState, fmu: FmuId) -> OnTicks {
         let buffers = |on_tick: &vecud_plan::OnTick| {
-            let (values, outputs) = values::get(&world.plan, &on_tick.batch);
-            let (cables, single) = cable_ends::outgoing(world, &on_tick.batch, &values, outputs);
+            let (values, outputs) = values::get(&run.plan, &on_tick.batch);
+            let (bundles, single) = ports::outgoing(run, &on_tick.batch, &values, outputs);
             let items = on_tick.batch.items.iter().enumerate();
             let recorded = items.flat_map(|(item, variable)| {
                 values.elements(item).zip(&variable.signals).map(move |(element, signal)| (element, item, *signal))
             });
             let (clocks, recorded) = (on_tick.clocks.clone(), recorded.collect());
-            OnTick { clocks, values, cables, single, recorded, fresh: false }
+            OnTick { clocks, values, bundles, single, recorded, fresh: false }
         };
-        OnTicks { all: world.plan.fmus[fmu.0].on_ticks().iter().map(buffers).collect() }
+        OnTicks { all: run.plan.fmus[fmu.0].on_ticks().iter().map(buffers).collect() }
     }
 
     /// Another activation begins.
@@ -49,26 +49,25 @@ impl OnTicks {
         self.all.iter_mut().for_each(|on_tick| on_tick.fresh = false);
     }
 
-    /// Puts the recorded values into a sample of `task`.
-    pub fn put(&self, world: &World, task: UnitId, time: Instant, record: &mut NewRecord) {
-        let fmu = &world.plan.fmus[world.plan.units[task.0].fmu.0];
+    /// Puts the recorded values into a sample of `unit`.
+    pub fn put(&self, run: &RunState, unit: UnitId, time: Instant, record: &mut NewRecord) {
+        let fmu = &run.plan.fmus[run.plan.units[unit.0].fmu.0];
         for (planned, on_tick) in fmu.on_ticks().iter().zip(&self.all) {
             for &(element, item, signal) in &on_tick.recorded {
-                match world.plan.column(signal).capacity {
+                match run.plan.column(signal).capacity {
                     None => record.put_in(1, [on_tick.values.word(element)]),
-                    // What was read in an earlier activation is noted already.
+                    // A value from an earlier activation is noted already.
                     Some(capacity) if !on_tick.fresh => record.put_bytes(capacity, None),
                     Some(_) => {
-                        let text = Text { task, time, variable: &planned.batch.items[item], signal };
-                        text.put(world, &on_tick.values, Some(element), record);
+                        let text = Text { unit, time, variable: &planned.batch.items[item], signal };
+                        text.put(run, &on_tick.values, Some(element), record);
                     }
                 }
             }
         }
     }
 
-    /// A bit for each of the 64 recorded values of this word that was not read, where those of callbacks begin with number
-    /// `first`.
+    /// A bit for each of the 64 recorded values of this word that was not read; the first value of callbacks has number `first`.
     pub fn absent(&self, first: usize, word: usize) -> u64 {
         let mut bits = 0;
         let mut column = first;
@@ -85,12 +84,12 @@ impl OnTicks {
 }
 
 impl PartitionHost {
-    /// Reads and publishes what belongs to the output clocks that are active. Inside the lock: nobody else publishes these.
+    /// Reads and publishes the variables of the active output clocks. Inside the lock, so that no other thread publishes these.
     pub(super) fn read_on_ticks(&self, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
-        let now = self.task().zip(self.due.get()).map(|(task, due)| {
-            // Nobody has asked a changing clock yet what comes next.
-            let stamp = Visibility::default().of(self.world, task, &due, None);
-            Publishing { task, time: due.time, stamp, in_event: false }
+        let now = self.unit().zip(self.due.get()).map(|(task, due)| {
+            // The interval of a changing clock is not known yet.
+            let stamp = Visibility::default().of(self.run, task, &due, None);
+            Publishing { unit: task, time: due.time, stamp, in_event: false }
         });
         for on_tick in &mut self.on_ticks.borrow_mut().all {
             if !on_tick.clocks.iter().any(|&clock| active[clock] == 1) {
@@ -98,13 +97,13 @@ impl PartitionHost {
             }
             let _counted = updates.get(&mut on_tick.values)?;
             on_tick.fresh = true;
-            self.world.look_for_nan(self.fmu, self.task(), &on_tick.values, || self.time());
-            on_tick.cables.publish(&on_tick.values);
+            self.run.look_for_nan(self.fmu, self.unit(), &on_tick.values, || self.time());
+            on_tick.bundles.publish(&on_tick.values);
             for output in &on_tick.single {
-                if let Some(size) = output.publish(self.world, now, &on_tick.values, None, |_| false) {
-                    let (task, reference) = (self.task(), Some(output.reference));
+                if let Some(size) = output.publish(self.run, now, &on_tick.values, None, |_| false) {
+                    let (task, reference) = (self.unit(), Some(output.reference));
                     let seen = Occurrence { task, reference, time: Some(self.time()), value: size as u64 };
-                    self.world.board.fmu(self.fmu).findings().note(FindingKind::OversizedValue, seen);
+                    self.run.board.fmu(self.fmu).findings().note(FindingKind::OversizedValue, seen);
                 }
             }
         }

@@ -1,11 +1,11 @@
-//! What a clock update brings: every output clock is read once, its ticks go to all clocks that it triggers, and countdown
-//! clocks are armed (semantics S2, S4, S9). In the draft a tick may have a delay.
+//! Handles a clock update: reads every output clock once, hands its ticks to all clocks that it triggers, and arms countdown
+//! clocks (semantics S2, S4, S9). In the draft a tick may have a delay.
 
 use super::{Dispatch, Event, PartitionHost};
 use crate::delays::Delays;
 use crate::exchange::{Deadline, TickStamp};
 use crate::intervals::{duration, roughly};
-use crate::world::World;
+use crate::run_state::RunState;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Fraction, Instant, Nanos, TimeUnit};
 use vecud_description::ValueReference;
@@ -36,11 +36,11 @@ struct Countdowns {
 }
 
 impl Clocks {
-    /// Room for the output clocks and countdown clocks of `fmu`.
-    pub(super) fn new(world: &World, fmu: FmuId) -> Clocks {
-        let plan = &world.plan.fmus[fmu.0];
+    /// Buffers for the output clocks and countdown clocks of `fmu`.
+    pub(super) fn new(run: &RunState, fmu: FmuId) -> Clocks {
+        let plan = &run.plan.fmus[fmu.0];
         let countdowns = |fraction: bool| {
-            let partitions = plan.countdowns().iter().filter_map(|&id| Some((id, world.plan.units[id.0].partition()?)));
+            let partitions = plan.countdowns().iter().filter_map(|&id| Some((id, run.plan.units[id.0].partition()?)));
             let wanted = partitions.filter(|(_, partition)| partition.supports_fraction == fraction);
             let (tasks, references): (Vec<UnitId>, Vec<u32>) =
                 wanted.map(|(id, partition)| (id, partition.clock.0)).unzip();
@@ -67,31 +67,31 @@ impl Clocks {
 }
 
 impl PartitionHost {
-    /// In whose activation `clock`, which is active, has ticked: in the caller's own, or in that of a partition which the caller
-    /// has preempted, whose tick surfaces in the caller's callback (S4). `None`: its partition has returned.
+    /// The task in whose activation `clock`, which is active, has ticked: the caller's own, or a partition that the caller has
+    /// preempted, whose tick surfaces in the caller's callback (S4). `None`: its partition has returned.
     fn ticker(&self, clock: &OutputClock) -> Option<UnitId> {
-        let own = self.task();
+        let own = self.unit();
         if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
             return own;
         }
-        let active = |task: &&UnitId| self.world.board.task(**task).get(TaskWord::Active) == 1;
+        let active = |task: &&UnitId| self.run.board.task(**task).get(TaskWord::Active) == 1;
         clock.ticked_by.iter().find(active).copied()
     }
 
-    /// The time of a tick of `clock` by `ticker` (S4), where `said` is what the draft's callback said, and the clock at the
-    /// root of it.
+    /// The time of a tick of `clock` by `ticker` (S4), and the clock at the root of it; `said` is the time that the draft's
+    /// callback gave.
     fn tick_time(
         &self,
         clock: &OutputClock,
         ticker: Option<UnitId>,
         said: Option<Instant>,
     ) -> (Instant, Option<UnitId>) {
-        if self.world.plan.trigger_time == TriggerTime::Now && matches!(self.dispatch, Dispatch::Threads) {
-            return (self.world.simulation(Nanos(self.world.now())), self.root());
+        if self.run.plan.trigger_time == TriggerTime::Now && matches!(self.dispatch, Dispatch::Threads) {
+            return (self.run.simulation(Nanos(self.run.now())), self.root());
         }
         match ticker {
-            _ if ticker == self.task() => (said.unwrap_or(self.time()), self.root()),
-            Some(task) => (said.unwrap_or(self.world.board.task(task).time()), self.world.root(task)),
+            _ if ticker == self.unit() => (said.unwrap_or(self.time()), self.root()),
+            Some(unit) => (said.unwrap_or(self.run.board.task(unit).time()), self.run.root(unit)),
             None => {
                 self.note(FindingKind::TickReadLate, Some(clock.reference), 0);
                 (said.unwrap_or(self.time()), self.root())
@@ -99,54 +99,54 @@ impl PartitionHost {
         }
     }
 
-    /// In what the FMU counts time.
-    fn unit(&self) -> TimeUnit {
-        self.world.plan.fmus[self.fmu.0].time_unit
+    /// The FMU's unit of time.
+    fn time_unit(&self) -> TimeUnit {
+        self.run.plan.fmus[self.fmu.0].time_unit
     }
 
     /// The clock at the root of the activation under way.
     fn root(&self) -> Option<UnitId> {
-        self.task().and_then(|own| self.world.root(own))
+        self.unit().and_then(|own| self.run.root(own))
     }
 
-    /// The instant of an `intermediateUpdateTime`. Under preemption they may decrease, but not below
-    /// the time of every activation under way: nothing can tick before it began.
+    /// The instant of an `intermediateUpdateTime`. Under preemption they may decrease, but not below the time of every activation
+    /// under way: nothing can tick before it began.
     fn said(&self, time: f64) -> Instant {
         let illegal = |instead| {
             self.note(FindingKind::IllegalTickTime, None, time.to_bits());
             instead
         };
         let own = self.time();
-        let Some(said) = self.unit().instant(time) else { return illegal(own) };
+        let Some(said) = self.time_unit().instant(time) else { return illegal(own) };
         if said >= own {
             return said;
         }
-        let tasks = self.world.plan.units.iter().enumerate().filter(|(_, task)| task.fmu == self.fmu);
-        let cells = tasks.map(|(task, _)| self.world.board.task(UnitId(task)));
+        let tasks = self.run.plan.units.iter().enumerate().filter(|(_, unit)| unit.fmu == self.fmu);
+        let cells = tasks.map(|(unit, _)| self.run.board.task(UnitId(unit)));
         let active = cells.filter(|cells| cells.get(TaskWord::Active) == 1).map(|cells| cells.time());
         let earliest = active.min().unwrap_or(own);
         if said < earliest { illegal(earliest) } else { said }
     }
 
-    /// Notes an offence against the standard, in the name of the activation under way.
+    /// Notes a violation of the standard, in the name of the activation under way.
     pub(super) fn note(&self, finding: FindingKind, reference: Option<ValueReference>, value: u64) {
-        let seen = Occurrence { task: self.task(), reference, time: Some(self.time()), value };
-        self.world.board.fmu(self.fmu).findings().note(finding, seen);
+        let seen = Occurrence { task: self.unit(), reference, time: Some(self.time()), value };
+        self.run.board.fmu(self.fmu).findings().note(finding, seen);
     }
 
-    /// Hands a tick of a clock, by its place among those of the instance, to all that it triggers.
+    /// Hands a tick of a clock, by its place among those of the instance, to all its targets.
     fn hand_out(&self, clock: usize, stamp: TickStamp) {
-        let plan = &self.world.plan.fmus[self.fmu.0].output_clocks[clock];
+        let plan = &self.run.plan.fmus[self.fmu.0].output_clocks[clock];
         plan.targets.iter().for_each(|target| self.dispatch_tick(clock, *target, stamp));
         for target in &plan.clocks {
-            let _counted_if_refused = self.world.tick_between_steps(*target, stamp);
+            let _counted_if_refused = self.run.tick_between_steps(*target, stamp);
         }
     }
 
     /// A clock of the instance has ticked in Event Mode, at this time: hands it to the tasks that it triggers.
     pub fn ticked_in_event_mode(&self, clock: usize, time: Instant) {
-        let targets = &self.world.plan.fmus[self.fmu.0].output_clocks[clock].targets;
-        let stamp = TickStamp { time, dispatched: self.dispatched_at(), root: self.task() };
+        let targets = &self.run.plan.fmus[self.fmu.0].output_clocks[clock].targets;
+        let stamp = TickStamp { time, dispatched: self.dispatched_at(), root: self.unit() };
         targets.iter().for_each(|target| self.dispatch_tick(clock, *target, stamp));
         self.wake_targets();
     }
@@ -154,14 +154,14 @@ impl PartitionHost {
     fn dispatch_tick(&self, output: usize, target: UnitId, stamp: TickStamp) {
         let TickStamp { time, root, .. } = stamp;
         if self.closes_a_cycle(target, time) {
-            self.note(FindingKind::CutCycle, self.world.plan.units[target.0].clock(), 0);
+            self.note(FindingKind::CutCycle, self.run.plan.units[target.0].clock(), 0);
         } else {
-            let by = self.task().map_or(0, |own| own.0 as u64 + 1);
-            self.world.tasks[target.0].ticked_by.store(by, Relaxed);
+            let by = self.unit().map_or(0, |own| own.0 as u64 + 1);
+            self.run.tasks[target.0].ticked_by.store(by, Relaxed);
         }
         let taken = match &self.dispatch {
             Dispatch::Threads => {
-                let taken = self.world.tick(target, stamp);
+                let taken = self.run.tick(target, stamp);
                 if taken {
                     self.wake_later(target);
                 }
@@ -177,13 +177,13 @@ impl PartitionHost {
 
     /// Whether this activation goes back to one of `target` at this very time: the tick will be coalesced.
     fn closes_a_cycle(&self, target: UnitId, time: Instant) -> bool {
-        let mut task = self.task();
-        for _ in 0..self.world.tasks.len() {
-            let Some(one) = task.filter(|one| self.world.board.task(*one).time() == time) else { return false };
+        let mut task = self.unit();
+        for _ in 0..self.run.tasks.len() {
+            let Some(one) = task.filter(|one| self.run.board.task(*one).time() == time) else { return false };
             if one == target {
                 return true;
             }
-            let by = self.world.tasks[one.0].ticked_by.load(Relaxed);
+            let by = self.run.tasks[one.0].ticked_by.load(Relaxed);
             task = by.checked_sub(1).map(|by| UnitId(by as usize));
         }
         false
@@ -194,36 +194,36 @@ impl PartitionHost {
         self.trace_arm(target, tick);
         match &self.dispatch {
             Dispatch::Threads => {
-                self.world.arm(target, Deadline { tick, since: self.time() });
+                self.run.arm(target, Deadline { tick, since: self.time() });
                 self.wake_later(target);
             }
             Dispatch::Events(events) => events.borrow_mut().push(Event::Arm(target, time, self.root())),
         }
     }
 
-    /// Asks for the memory of those whom this instance triggers, of a few: while the FMU says which of its clocks tick.
+    /// Prefetches the memory of a few tasks that this instance triggers, while the FMU reports which of its clocks tick.
     fn prefetch_targets(&self) {
         const FEW: usize = 4;
         if matches!(self.dispatch, Dispatch::Threads) {
-            let clocks = &self.world.plan.fmus[self.fmu.0].output_clocks;
+            let clocks = &self.run.plan.fmus[self.fmu.0].output_clocks;
             let targets = clocks.iter().take(FEW).filter_map(|clock| clock.targets.first());
-            targets.for_each(|target| self.world.prefetch_tick(*target));
+            targets.for_each(|target| self.run.prefetch_tick(*target));
             self.trace().into_iter().flat_map(NoteRing::next_pair).for_each(prefetch);
         }
     }
 
-    /// Reads every output clock once and every countdown interval, and hands out what they say.
-    /// `time`: `intermediateUpdateTime` of the draft's callback.
+    /// Reads every output clock once and every countdown interval, and hands the ticks out. `time`: `intermediateUpdateTime` of
+    /// the draft's callback.
     pub(super) fn route(&self, time: Option<f64>) -> Result<(), Failure> {
-        let instance = &self.world.instances[self.fmu.0];
+        let instance = &self.run.instances[self.fmu.0];
         let Some(updates) = instance.updates.get() else { return Ok(()) };
-        let plan = &self.world.plan.fmus[self.fmu.0];
+        let plan = &self.run.plan.fmus[self.fmu.0];
         let Ok(mut clocks) = self.clocks.try_borrow_mut() else { return Ok(()) };
         let clocks = &mut *clocks;
         if !clocks.outputs.is_empty() {
             self.prefetch_targets();
             let _counted = updates.get_clocks(&mut clocks.outputs)?;
-            // While they are active, and before anybody whom they trigger can run.
+            // While they are active, and before any of their targets can run.
             self.read_on_ticks(updates, clocks.outputs.active())?;
             let said = time.map(|time| self.said(time));
             if let Some(delays) = &mut clocks.delays {
@@ -235,13 +235,13 @@ impl PartitionHost {
             for (index, clock) in active.map(|(index, _)| (index, &plan.output_clocks[index])) {
                 let delay = clocks.delays.as_ref().map_or(Ok(Fraction::ZERO), |delays| delays.after(index));
                 let delay = delay.unwrap_or_else(|illegal| {
-                    // The clock has ticked, whatever it says of its delay.
+                    // The clock has ticked, whatever its delay is.
                     self.note(FindingKind::IllegalInterval, Some(clock.reference), illegal.to_bits());
                     Fraction::ZERO
                 });
                 let ticker = self.ticker(clock);
                 if let Some(ticker) = ticker {
-                    self.world.tasks[ticker.0].note_ticked(index);
+                    self.run.tasks[ticker.0].note_ticked(index);
                 }
                 let (time, root) = self.tick_time(clock, ticker, said);
                 let time = if delay.is_zero() { time } else { time.after(delay) };
@@ -270,10 +270,10 @@ impl PartitionHost {
         Ok(())
     }
 
-    /// When what was just read is handed over: from then on it is the host's time that passes.
+    /// The time at which the ticks are handed over: from then on the host's time passes.
     fn dispatched_at(&self) -> Nanos {
         match self.dispatch {
-            Dispatch::Threads => Nanos(self.world.now()),
+            Dispatch::Threads => Nanos(self.run.now()),
             Dispatch::Events(_) => Nanos(0), // virtual time looks at no clock
         }
     }
@@ -281,13 +281,13 @@ impl PartitionHost {
     /// A countdown interval was `read`: a changed one counts from the activation time of the caller.
     fn deadline(&self, target: UnitId, qualifier: i32, read: Interval, now: Nanos) {
         let illegal = |finding, value| {
-            let reference = self.world.plan.units[target.0].clock();
+            let reference = self.run.plan.units[target.0].clock();
             self.note(finding, reference, value);
         };
         match Qualifier::from_raw(qualifier) {
-            Some(Qualifier::Changed) => match duration(read, self.unit()) {
+            Some(Qualifier::Changed) => match duration(read, self.time_unit()) {
                 Ok(interval) => self.dispatch_deadline(target, self.time().after(interval), now),
-                Err(_) => illegal(FindingKind::IllegalInterval, roughly(read, self.unit()).to_bits()),
+                Err(_) => illegal(FindingKind::IllegalInterval, roughly(read, self.time_unit()).to_bits()),
             },
             Some(Qualifier::NotYetKnown | Qualifier::Unchanged) => (),
             None => illegal(FindingKind::IllegalQualifier, qualifier as u64),

@@ -1,6 +1,6 @@
-//! What this thread notes for the trace ([`vecud_record::trace`]): its locks, clock updates, ticks and armings.
+//! Notes of this thread for the trace ([`vecud_record::trace`]): its locks, clock updates, ticks and armings.
 //!
-//! Nothing but a test of a pointer when nothing is traced.
+//! Without a trace nothing but a test of a pointer.
 
 use super::{Dispatch, PartitionHost};
 use crate::exchange::TickStamp;
@@ -22,7 +22,7 @@ impl PartitionHost {
     }
 
     fn stamp(&self) -> u64 {
-        if self.is_virtual() { self.world.board.next_in_order() } else { ticks() }
+        if self.is_virtual() { self.run.board.next_in_order() } else { ticks() }
     }
 
     /// A stamp, if anything is noted.
@@ -31,7 +31,7 @@ impl PartitionHost {
         self.trace().map(|_| self.stamp())
     }
 
-    /// FMU code has the lock, which it has waited for for so long.
+    /// FMU code has got the lock, after waiting for `waited`.
     #[inline]
     pub(super) fn trace_lock(&self, waited: Option<u64>) {
         if self.trace().is_some() {
@@ -52,18 +52,18 @@ impl PartitionHost {
         if let Some(ring) = self.trace() {
             let Section { since, waited, nested } = self.section.take();
             let until = if self.is_virtual() { self.stamp() } else { since.wrapping_add(held) };
-            self.world.trace_in(ring, Note::Locked { since, until, waited, nested, leaked });
+            self.run.trace_in(ring, Note::Locked { since, until, waited, nested, leaked });
         }
     }
 
     /// A clock update that began at this stamp has ended.
     pub(super) fn trace_update(&self, since: Option<u64>) {
         if let (Some(ring), Some(since)) = (self.trace(), since) {
-            self.world.trace_in(ring, Note::Updated { since, until: self.stamp() });
+            self.run.trace_in(ring, Note::Updated { since, until: self.stamp() });
         }
     }
 
-    /// What the activation that this brings about carries, and when this is.
+    /// The flow number and the time of the activation that this tick causes.
     fn flow(&self, tick: TickStamp) -> (u64, i64) {
         match self.is_virtual() {
             true => (virtual_flow(tick.time.nanos().0), self.stamp() as i64),
@@ -76,7 +76,7 @@ impl PartitionHost {
         if let Some(ring) = self.trace() {
             let (flow, at) = self.flow(tick);
             let (output, time) = (output as u32, tick.time.nanos().0);
-            self.world.trace_in(ring, Note::Ticked { output, target, taken, time, at, flow });
+            self.run.trace_in(ring, Note::Ticked { output, target, taken, time, at, flow });
         }
     }
 
@@ -84,7 +84,7 @@ impl PartitionHost {
     pub(super) fn trace_arm(&self, target: UnitId, tick: TickStamp) {
         if let Some(ring) = self.trace() {
             let (flow, at) = self.flow(tick);
-            self.world.trace_in(ring, Note::Armed { target, time: tick.time.nanos().0, at, flow });
+            self.run.trace_in(ring, Note::Armed { target, time: tick.time.nanos().0, at, flow });
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The figures that only steps have, and those of the integration of FMUs over them, as they are counted in shared memory.
+//! The figures of steps, and of the integration of FMUs over them, as counters in shared memory.
 
-use crate::world::World;
+use crate::run_state::RunState;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Instant, TimeUnit};
 use vecud_plan::UnitId;
@@ -10,19 +10,19 @@ use vecud_solver::WorkCounts;
 
 /// The figures of the steps of one task; written by its thread only.
 pub struct StepFigures {
-    task: UnitId,
+    unit: UnitId,
     cells: TaskCells<'static>,
     findings: FindingCells<'static>,
-    unit: TimeUnit,
+    time_unit: TimeUnit,
     /// The furthest that a step was off its point, in the FMU's unit of time.
     furthest: f64,
 }
 
 impl StepFigures {
-    /// The figures of a task whose FMU counts time in `unit`.
-    pub fn new(world: &World, task: UnitId, unit: TimeUnit) -> StepFigures {
-        let findings = world.board.fmu(world.plan.units[task.0].fmu).findings();
-        StepFigures { task, cells: world.board.task(task), findings, unit, furthest: 0.0 }
+    /// The figures of a task whose FMU counts time in `time_unit`.
+    pub fn new(run: &RunState, unit: UnitId, time_unit: TimeUnit) -> StepFigures {
+        let findings = run.board.fmu(run.plan.units[unit.0].fmu).findings();
+        StepFigures { unit, cells: run.board.task(unit), findings, time_unit, furthest: 0.0 }
     }
 
     /// A step was made.
@@ -31,7 +31,7 @@ impl StepFigures {
         self.cells.count(TaskWord::Steps, 1);
     }
 
-    /// It stopped short of its communication point.
+    /// A step stopped short of its communication point.
     #[cold]
     pub fn early_return(&self) {
         self.cells.count(TaskWord::EarlyReturns, 1);
@@ -72,45 +72,46 @@ impl StepFigures {
     /// communication point.
     #[inline]
     pub fn off_the_point(&self, point: Option<Instant>, reached: f64) {
-        let (task, value) = (Some(self.task), reached.to_bits());
+        let (task, value) = (Some(self.unit), reached.to_bits());
         self.findings.note_alone(FindingKind::OffThePoint, || Occurrence { task, reference: None, time: point, value });
     }
 
-    /// At this communication point the FMU has told a time event that is over by then.
+    /// The FMU has announced, at this communication point, a time event that is over by then.
     #[cold]
     pub fn event_is_over(&self, point: Instant, event: Instant) {
-        let (task, value) = (Some(self.task), event.seconds().to_bits());
+        let (task, value) = (Some(self.unit), event.seconds().to_bits());
         self.findings.note(FindingKind::PastEvent, Occurrence { task, reference: None, time: Some(point), value });
     }
 
-    /// At this communication point the FMU has told a time event for the same time but for rounding, after more than so many in a row.
+    /// The FMU has announced, at this communication point, a time event for the same time but for rounding, after more than
+    /// `most` in a row.
     #[cold]
     pub fn time_creeps(&self, point: Instant, most: u32) {
-        let (task, value) = (Some(self.task), u64::from(most));
+        let (task, value) = (Some(self.unit), u64::from(most));
         self.findings.note(FindingKind::CreepingTime, Occurrence { task, reference: None, time: Some(point), value });
     }
 
     #[cold]
     fn deviates_further(&mut self, off: f64) {
         self.furthest = off;
-        let seconds = off * self.unit.seconds().seconds();
+        let seconds = off * self.time_unit.seconds().seconds();
         self.cells.word(TaskWord::Deviation).store(seconds.to_bits(), Relaxed);
     }
 }
 
-/// The figures of what integrates FMUs over their steps, counted for one task; written by its thread only.
+/// The figures of an integration, counted for one task; written by its thread only.
 pub struct IntegrationFigures {
     cells: TaskCells<'static>,
-    /// What was counted already.
+    /// The work that is counted already.
     counted: WorkCounts,
     /// Right-hand sides in this release.
     in_release: u64,
 }
 
 impl IntegrationFigures {
-    /// The figures of what is integrated, in the name of this task.
-    pub fn new(world: &World, task: UnitId) -> IntegrationFigures {
-        IntegrationFigures { cells: world.board.task(task), counted: WorkCounts::default(), in_release: 0 }
+    /// The figures of an integration, in the name of this task.
+    pub fn new(run: &RunState, unit: UnitId) -> IntegrationFigures {
+        IntegrationFigures { cells: run.board.task(unit), counted: WorkCounts::default(), in_release: 0 }
     }
 
     /// A release begins.
@@ -118,7 +119,7 @@ impl IntegrationFigures {
         self.in_release = 0;
     }
 
-    /// So much was worked, all in all.
+    /// Counts the work since the last call; `now` is the total.
     pub fn note(&mut self, now: WorkCounts) {
         let before = std::mem::replace(&mut self.counted, now);
         let right_hand_sides = now.right_hand_sides - before.right_hand_sides;

@@ -1,44 +1,44 @@
 //! The model partition of an input clock: `fmi3ActivateModelPartition` at its activation time (FMI 3.0, 4.2).
 
+use crate::activation_error::ActivationError;
 use crate::calls::{Calls, Getting, Setting};
 use crate::exchange::Stamp;
-use crate::halt::Halt;
 use crate::inbox::Settable;
 use crate::intervals::{duration, known, unusable};
+use crate::run_state::RunState;
 use crate::thread_host::PartitionHost;
 use crate::visibility::Visibility;
-use crate::world::World;
 use vecud_base::time::{Fraction, Instant, TimeUnit};
 use vecud_fmi::{Batch, Failure, Function, Outcome, Partition};
 use vecud_plan::schedule::Due;
 use vecud_plan::{Release, UnitId};
 
-/// A model partition, and what the host knows of its clock.
+/// A model partition and its clock.
 pub struct PartitionUnit {
     partition: Partition,
     clock: Clock,
 }
 
-/// What the host knows of the clock of a model partition.
+/// The clock of a model partition.
 struct Clock {
-    task: UnitId,
-    /// In what the FMU counts time, if that is not the second.
-    unit: Option<TimeUnit>,
+    unit: UnitId,
+    /// The FMU's unit of time; `None`: the second.
+    time_unit: Option<TimeUnit>,
     /// Whether the interval of a changing clock is read as a fraction; `None`: it is no changing clock.
     changing: Option<bool>,
-    /// What the last activation of a changing clock has said.
+    /// The interval that the last activation of a changing clock has returned.
     next: Option<Fraction>,
     visibility: Visibility,
 }
 
 impl PartitionUnit {
     /// The model partition of this task.
-    pub fn new(world: &World, task: UnitId, partition: Partition) -> PartitionUnit {
-        let plan = &world.plan.units[task.0];
-        let unit = Some(world.plan.fmus[plan.fmu.0].time_unit).filter(|unit| !unit.is_second());
+    pub fn new(run: &RunState, unit: UnitId, partition: Partition) -> PartitionUnit {
+        let plan = &run.plan.units[unit.0];
+        let time_unit = Some(run.plan.fmus[plan.fmu.0].time_unit).filter(|unit| !unit.is_second());
         let own = plan.partition().filter(|_| plan.release == Release::Changing);
         let changing = own.map(|partition| partition.supports_fraction);
-        let clock = Clock { task, unit, changing, next: None, visibility: Visibility::default() };
+        let clock = Clock { unit, time_unit, changing, next: None, visibility: Visibility::default() };
         PartitionUnit { partition, clock }
     }
 
@@ -64,7 +64,7 @@ impl PartitionUnit {
         Before { setting: self.partition.begin(), clock: &mut self.clock }
     }
 
-    /// The interval from the last activation of a changing clock to its next one; told once.
+    /// Takes the interval from the last activation of a changing clock to its next one.
     pub fn take_next(&mut self) -> Option<Fraction> {
         self.clock.next.take()
     }
@@ -94,7 +94,7 @@ impl Settable for Before<'_> {
     }
 
     /// Intervals of tunable clocks may depend on tunable parameters (semantics S2).
-    fn follow_parameters(&mut self, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
+    fn follow_parameters(&mut self, host: &PartitionHost, time: Instant) -> Result<(), ActivationError> {
         host.reread_tunable_intervals(&mut self.setting, time)
     }
 }
@@ -105,7 +105,7 @@ impl<'a> Setting for Before<'a> {
     #[inline(always)] // as what it calls
     fn compute(self, _calls: &mut Calls, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
         let Before { setting, clock } = self;
-        let time = clock.unit.map_or(seconds, |unit| unit.value(due.time));
+        let time = clock.time_unit.map_or(seconds, |unit| unit.value(due.time));
         Ok(After { getting: setting.activate(time)?, clock })
     }
 }
@@ -117,23 +117,23 @@ impl Getting for After<'_> {
     }
 
     /// The interval of a changing clock.
-    fn ask(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt> {
+    fn ask(&mut self, host: &PartitionHost, due: &Due) -> Result<(), ActivationError> {
         let Some(fraction) = self.clock.changing else { return Ok(()) };
         let (read, qualifier) = self.getting.get_interval(fraction)?;
-        let unit = self.clock.unit.unwrap_or(TimeUnit::SECOND);
+        let unit = self.clock.time_unit.unwrap_or(TimeUnit::SECOND);
         let interval = known(qualifier).and_then(|()| duration(read, unit)).and_then(|interval| {
             // Not 0, nor finer than time is kept.
             if due.time.after(interval) > due.time { Ok(interval) } else { Err(unusable(read, unit)) }
         });
         let function = Function::get_interval(fraction);
         self.clock.next =
-            Some(interval.map_err(|reading| host.fail_reading(function, self.clock.task, due.time, reading))?);
+            Some(interval.map_err(|reading| host.fail_reading(function, self.clock.unit, due.time, reading))?);
         Ok(())
     }
 
-    fn stamp(&mut self, world: &World, due: &Due) -> Option<Stamp> {
-        let Clock { task, next, ref mut visibility, .. } = *self.clock;
-        visibility.of(world, task, due, next)
+    fn stamp(&mut self, run: &RunState, due: &Due) -> Option<Stamp> {
+        let Clock { unit, next, ref mut visibility, .. } = *self.clock;
+        visibility.of(run, unit, due, next)
     }
 
     #[inline(always)] // as what it calls

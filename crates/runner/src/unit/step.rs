@@ -1,21 +1,21 @@
-//! The steps of a Co-Simulation FMU without Event Mode: `fmi3DoStep`, `fmi2DoStep`, `fmiDoStep` from its release to the next
-//! one (semantics S19 to S21, S23).
+//! The steps of a Co-Simulation FMU without Event Mode: `fmi3DoStep`, `fmi2DoStep`, `fmiDoStep` from its release to the next one
+//! (semantics S19 to S21, S23).
 //!
-//! The time of the FMU has no holes: what was missed is made up first, by one longer step where the FMU can vary its steps,
-//! else by as many as were missed. What a step has computed is valid at its end. So the row that is recorded at a release has
-//! what is set then and what the step before has computed.
+//! The time of the FMU has no holes: missed steps are made up first, by one longer step where the FMU can vary its steps, else
+//! one by one. The outputs of a step are valid at its end. So the row of a release has the inputs of that time and the outputs of
+//! the step before.
 
+use super::fast_path::FastPathSteps;
 use super::stepping::{Stepping, is_wrong};
-use super::usual::UsualSteps;
-use super::way::{Came, Stepped, Way};
-use crate::calls::{Calls, Getting, Recorded, Setting, Strode};
+use super::substeps::{Stepped, SubstepResult, Substeps};
+use crate::activation_error::ActivationError;
+use crate::calls::{Calls, FastStepResult, Getting, Recorded, Setting};
 use crate::exchange::Stamp;
-use crate::halt::Halt;
 use crate::inbox::Settable;
-use crate::site::TaskTelemetry;
+use crate::run_state::{Ending, RunState};
 use crate::slopes::CarriedDerivatives;
+use crate::task_telemetry::TaskTelemetry;
 use crate::thread_host::{PartitionHost, gives_state};
-use crate::world::{Ending, World};
 use std::time::Duration;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{AfterStep, Batch, BeforeStep, Failure, FastPathExit, Outcome, Stepper};
@@ -24,11 +24,11 @@ use vecud_plan::{OnError, Retry, StepPlan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 
 /// How long a step may be pending in a run of this plan.
-pub fn patience(world: &World) -> Duration {
-    Duration::from_nanos(world.plan.shutdown_timeout.0.try_into().unwrap_or(0))
+pub fn patience(run: &RunState) -> Duration {
+    Duration::from_nanos(run.plan.shutdown_timeout.0.try_into().unwrap_or(0))
 }
 
-/// What makes the steps of an instance, and what the host knows of them.
+/// The steps of an instance.
 pub struct StepUnit {
     stepper: Stepper,
     stepping: Stepping,
@@ -37,16 +37,16 @@ pub struct StepUnit {
 
 impl StepUnit {
     /// The steps of this task, `plan`, each over `step`.
-    pub fn new(world: &World, task: UnitId, mut plan: StepPlan, step: Fraction, mut stepper: Stepper) -> StepUnit {
+    pub fn new(run: &RunState, unit: UnitId, mut plan: StepPlan, step: Fraction, mut stepper: Stepper) -> StepUnit {
         if plan.retry == Retry::FromState {
             // The FMU takes the memory for it now.
             let given = stepper.remember();
-            if !gives_state(world, task, given, stepper.is_healthy()) && stepper.is_healthy() {
+            if !gives_state(run, unit, given, stepper.is_healthy()) && stepper.is_healthy() {
                 plan.retry = Retry::Never;
             }
         }
-        let stepping = Stepping::new(world, task, plan, step);
-        StepUnit { stepper, stepping, recorded: Recorded::of(world, task) }
+        let stepping = Stepping::new(run, unit, plan, step);
+        StepUnit { stepper, stepping, recorded: Recorded::of(run, unit) }
     }
 
     /// [`super::Unit::prefetch`].
@@ -63,17 +63,17 @@ impl StepUnit {
     /// Whether the FMU has asked for the end of the run: it comes when its next step would begin, or, where the others go on
     /// without an FMU that fails, for this FMU alone. Nothing is called any more.
     #[inline]
-    pub fn is_over(&self, world: &World, host: &PartitionHost) -> bool {
-        if self.stepping.is_over {
-            end(world, host, &self.stepping);
+    pub fn is_over(&self, run: &RunState, host: &PartitionHost) -> bool {
+        if self.stepping.is_over() {
+            end(run, host, &self.stepping);
         }
-        self.stepping.is_over
+        self.stepping.is_over()
     }
 
-    /// Before the first step: reads what the row of its release is to have. In a run that goes on from a saved state the steps
-    /// before have computed it; else some FMUs compute their first outputs only when they leave Initialization Mode.
+    /// Reads, before the first step, the outputs for the row of its release. In a run that goes on from a saved state the steps
+    /// before have computed them; else some FMUs compute their first outputs only when they leave Initialization Mode.
     #[inline]
-    pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+    pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
         if self.stepping.reached.is_none() && self.recorded.is_some() {
             return calls.read(|batch| self.stepper.get(batch));
         }
@@ -87,43 +87,49 @@ impl StepUnit {
         Before { before: stepper.begin(), stepping, recorded: recorded.as_ref() }
     }
 
-    /// [`super::Unit::can_stride`].
-    pub fn can_stride(&self) -> bool {
-        let steps_alone = self.stepping.retry != Retry::FromState && self.stepping.unit.is_second();
+    /// [`super::Unit::can_batch`].
+    pub fn can_batch(&self) -> bool {
+        let steps_alone = self.stepping.retry != Retry::FromState && self.stepping.time_unit.is_second();
         self.recorded.is_none() && steps_alone && self.stepper.can_stride()
     }
 
-    /// [`super::Unit::strides_from`].
+    /// [`super::Unit::is_regular_from`].
     #[inline]
-    pub fn strides_from(&self, time: Instant) -> bool {
-        self.stepping.strides_from(time) && self.stepper.is_healthy()
+    pub fn is_regular_from(&self, time: Instant) -> bool {
+        self.stepping.is_regular_from(time) && self.stepper.is_healthy()
     }
 
-    /// [`super::Unit::usual_steps`].
-    pub fn usual_steps(
+    /// [`super::Unit::fast_path`].
+    pub fn fast_path(
         &mut self,
         host: &'static PartitionHost,
-        site: &'static TaskTelemetry,
-    ) -> Option<UsualSteps<'_>> {
-        UsualSteps::new(&mut self.stepper, &mut self.stepping, host, site)
+        telemetry: &'static TaskTelemetry,
+    ) -> Option<FastPathSteps<'_>> {
+        FastPathSteps::new(&mut self.stepper, &mut self.stepping, host, telemetry)
     }
 
-    /// [`super::Unit::stride`].
+    /// [`super::Unit::fast_step`].
     #[inline(always)] // in the one loop there is
-    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
+    pub fn fast_step(&mut self, due: &Due, seconds: f64, end: Instant) -> FastStepResult {
         let StepUnit { stepper, stepping, .. } = self;
         stepping.note();
-        let outcome = make_usual(stepper.begin(), stepping, None, due, seconds, end)?.outcome;
-        Ok((outcome, !stepping.strides_on()))
+        let outcome = make_regular(stepper.begin(), stepping, None, due, seconds, end)?.outcome;
+        Ok((outcome, !stepping.stays_regular()))
     }
 
-    /// [`super::Unit::settle_step`].
+    /// [`super::Unit::finish_irregular_step`].
     #[cold]
-    pub fn settle_step(&mut self, unusual: FastPathExit, due: &Due, seconds: f64, end: Instant) -> Strode {
+    pub fn finish_irregular_step(
+        &mut self,
+        exit: FastPathExit,
+        due: &Due,
+        seconds: f64,
+        end: Instant,
+    ) -> FastStepResult {
         let StepUnit { stepper, stepping, .. } = self;
-        let (point, size) = stepping.told_usual(&due.time, seconds, &end);
-        let outcome = go_on_from(stepper.settle(unusual), stepping, None, due, (end, point, size))?.outcome;
-        Ok((outcome, !stepping.strides_on()))
+        let (point, size) = stepping.regular_step_args(&due.time, seconds, &end);
+        let outcome = go_on_from(stepper.settle(exit), stepping, None, due, (end, point, size))?.outcome;
+        Ok((outcome, !stepping.stays_regular()))
     }
 
     /// [`super::Unit::take_point`].
@@ -132,30 +138,30 @@ impl StepUnit {
         self.stepping.take_point()
     }
 
-    /// What the last step has computed was read. Where inputs jump it is shown before that.
+    /// The outputs of the last step were read. Where inputs jump, the row before the jump is recorded.
     #[inline]
-    pub fn is_read(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
+    pub fn is_read(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost) {
         if self.recorded.is_some() {
             self.stepping.is_read(self.stepping.reached);
         }
         if self.stepping.shows_events() {
-            self.stepping.show_before(false, self.recorded.as_ref(), calls, world, host);
+            self.stepping.show_before(false, self.recorded.as_ref(), calls, run, host);
             let _is_set_at_the_next_release = self.stepping.has_jumped();
         }
     }
 
-    /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
-    pub fn record_last(&mut self, calls: &Calls, world: &World, host: &PartitionHost, least: Instant) {
-        self.stepping.record_last(self.recorded.as_ref(), calls, world, host, least);
+    /// Records the outputs of the last step, at its end, but not before `least`, the time that others have reached.
+    pub fn record_last(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost, least: Instant) {
+        self.stepping.record_last(self.recorded.as_ref(), calls, run, host, least);
     }
 
     /// There is no further step in this run.
-    pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
+    pub fn finish(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost) {
         self.stepping.note();
-        self.record_last(calls, world, host, world.begin);
+        self.record_last(calls, run, host, run.begin);
     }
 
-    /// Gives back what makes the steps, so that the instance can be ended.
+    /// Gives the stepper back, so that the instance can be ended.
     pub fn into_stepper(self) -> Stepper {
         self.stepper
     }
@@ -163,14 +169,14 @@ impl StepUnit {
 
 /// An FMU has asked for the end of the run.
 #[cold]
-pub fn end(world: &World, host: &PartitionHost, stepping: &Stepping) {
-    let findings = world.board.fmu(host.fmu()).findings();
+pub fn end(run: &RunState, host: &PartitionHost, stepping: &Stepping) {
+    let findings = run.board.fmu(host.fmu()).findings();
     if findings.count(FindingKind::AskedForEnd) == 0 {
-        let seen = Occurrence { task: Some(stepping.task()), time: stepping.reached, ..Occurrence::default() };
+        let seen = Occurrence { task: Some(stepping.unit()), time: stepping.reached, ..Occurrence::default() };
         findings.note(FindingKind::AskedForEnd, seen);
     }
-    if world.plan.on_error == OnError::Stop {
-        world.end(Ending::Discard);
+    if run.plan.on_error == OnError::Stop {
+        run.end(Ending::Discard);
     }
 }
 
@@ -195,7 +201,7 @@ impl Settable for Before<'_> {
     }
 
     /// No interval depends on parameters: the step is the rig's.
-    fn follow_parameters(&mut self, _host: &PartitionHost, _time: Instant) -> Result<(), Halt> {
+    fn follow_parameters(&mut self, _host: &PartitionHost, _time: Instant) -> Result<(), ActivationError> {
         Ok(())
     }
 }
@@ -222,26 +228,26 @@ impl<'a> Setting for Before<'a> {
     }
 
     #[inline(always)] // mostly there is nothing to do
-    fn ready(&mut self, calls: &Calls, world: &World, host: &PartitionHost, due: &Due) {
+    fn ready(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost, due: &Due) {
         self.stepping.note();
         if let Some(recorded) = self.recorded {
-            self.stepping.record_release(recorded, calls, world, host, due.time);
+            self.stepping.record_release(recorded, calls, run, host, due.time);
         }
     }
 
     #[inline(always)] // as what it calls
     fn compute(self, calls: &mut Calls, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
         let Before { before, stepping, .. } = self;
-        match stepping.usual_end(due) {
-            Some(end) => make_usual(before, stepping, Some(calls), due, seconds, end),
+        match stepping.regular_end(due) {
+            Some(end) => make_regular(before, stepping, Some(calls), due, seconds, end),
             None => make(before, stepping, calls, due),
         }
     }
 }
 
-/// Makes the one step of a release that is usual, to its `end`. `calls`: those that have set its inputs; `None`: it has none.
+/// Makes the regular step of a release, to its `end`. `calls` have set its inputs; `None`: it has none.
 #[inline(always)] // as what it calls
-fn make_usual<'a>(
+fn make_regular<'a>(
     before: BeforeStep<'a>,
     stepping: &'a mut Stepping,
     calls: Option<&mut Calls>,
@@ -249,11 +255,11 @@ fn make_usual<'a>(
     seconds: f64,
     end: Instant,
 ) -> Result<After<'a>, Failure> {
-    let (point, size) = stepping.told_usual(&due.time, seconds, &end);
+    let (point, size) = stepping.regular_step_args(&due.time, seconds, &end);
     go_on_from(before.step(point, size), stepping, calls, due, (end, point, size))
 }
 
-/// Goes on from a step that was told to come to `next`, the one of a release that is usual.
+/// Continues after a step to `next`, the regular one of a release.
 #[inline(always)] // as what it calls
 fn go_on_from<'a>(
     stepped: Stepped<'a>,
@@ -269,11 +275,11 @@ fn go_on_from<'a>(
             stepping.arrive(&after.said(), end, point + size);
             Ok(After { outcome: after.outcome(), after, stepping })
         }
-        stepped => follow(Way::from(due.time), stepped, next, stepping, calls, due, end),
+        stepped => follow(Substeps::from(due.time), stepped, next, stepping, calls, due, end),
     }
 }
 
-/// Makes the steps of a release that is not usual.
+/// Makes the steps of a release that is not regular.
 #[inline(never)] // most are
 fn make<'a>(
     mut before: BeforeStep<'a>,
@@ -281,20 +287,20 @@ fn make<'a>(
     calls: &mut Calls,
     due: &Due,
 ) -> Result<After<'a>, Failure> {
-    let mut way = Way::from(stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time));
+    let mut substeps = Substeps::from(stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time));
     let target = stepping.target(due);
-    let next = way.next(stepping, stepping.next(way.at(), target));
-    if way.at() != due.time {
-        way.move_inputs(stepping, &mut before, calls, due.time)?;
+    let next = substeps.next(stepping, stepping.next(substeps.at(), target));
+    if substeps.at() != due.time {
+        substeps.move_inputs(stepping, &mut before, calls, due.time)?;
     }
-    let stepped = way.step(stepping, before, next)?;
-    follow(way, stepped, next, stepping, Some(calls), due, target)
+    let stepped = substeps.step(stepping, before, next)?;
+    follow(substeps, stepped, next, stepping, Some(calls), due, target)
 }
 
-/// Goes on until the work of a release is done, which ends at `target`, from a step on that was told to come to `next`.
-#[inline(never)] // most steps are usual ones
+/// Continues after a step that was to come to `next`, until the work of a release is done, which ends at `target`.
+#[inline(never)] // most steps are regular
 fn follow<'a>(
-    mut way: Way,
+    mut substeps: Substeps,
     mut stepped: Stepped<'a>,
     mut next: (Instant, f64, f64),
     stepping: &'a mut Stepping,
@@ -303,26 +309,26 @@ fn follow<'a>(
     target: Instant,
 ) -> Result<After<'a>, Failure> {
     loop {
-        let mut before = match way.follow(stepping, stepped, next)? {
-            Came::Nowhere(before) => before,
-            Came::Further(after, said) => {
-                let reached = way.at();
+        let mut before = match substeps.follow(stepping, stepped, next)? {
+            SubstepResult::NoProgress(before) => before,
+            SubstepResult::Progress(after, said) => {
+                let reached = substeps.at();
                 let is_point = said.early_return && reached > due.time && reached < target;
                 if is_point {
                     // An early return is a communication point (semantics S23).
                     stepping.go_on_at(reached);
                 }
-                if is_point || reached >= target || stepping.is_over {
-                    return Ok(After { after, outcome: way.outcome(), stepping });
+                if is_point || reached >= target || stepping.is_over() {
+                    return Ok(After { after, outcome: substeps.outcome(), stepping });
                 }
                 after.again()
             }
         };
-        next = way.next(stepping, stepping.next(way.at(), target));
+        next = substeps.next(stepping, stepping.next(substeps.at(), target));
         if let Some(calls) = &mut calls {
-            way.move_inputs(stepping, &mut before, calls, due.time)?;
+            substeps.move_inputs(stepping, &mut before, calls, due.time)?;
         }
-        stepped = way.step(stepping, before, next)?;
+        stepped = substeps.step(stepping, before, next)?;
     }
 }
 
@@ -332,7 +338,7 @@ impl Getting for After<'_> {
         self.outcome
     }
 
-    fn ask(&mut self, _host: &PartitionHost, _due: &Due) -> Result<(), Halt> {
+    fn ask(&mut self, _host: &PartitionHost, _due: &Due) -> Result<(), ActivationError> {
         Ok(())
     }
 
@@ -342,7 +348,7 @@ impl Getting for After<'_> {
     }
 
     /// Visible at the end of the step (semantics S20).
-    fn stamp(&mut self, _world: &World, due: &Due) -> Option<Stamp> {
+    fn stamp(&mut self, _world: &RunState, due: &Due) -> Option<Stamp> {
         let visible = if is_wrong("early") { due.time } else { self.valid_from(due) };
         Some(Stamp { visible, activation: due.time })
     }

@@ -1,9 +1,9 @@
-//! How far the steps of one instance are, and how far the next one goes (semantics S19, S21, S23). Calls nothing.
+//! The progress of the steps of one instance, and the length of the next one (semantics S19, S21, S23). Makes no FMI call.
 
 use super::figures::StepFigures;
 use crate::calls::{Calls, Recorded};
+use crate::run_state::RunState;
 use crate::thread_host::PartitionHost;
-use crate::world::World;
 use std::cmp::Ordering;
 #[cfg(debug_assertions)]
 use std::sync::OnceLock;
@@ -16,9 +16,10 @@ use vecud_plan::schedule::{Due, first_after};
 use vecud_plan::{Mode, Overrun, Retry, StepEngine, StepPlan, StepRows, StepSize, UnitId};
 use vecud_record::board::TaskWord;
 
-/// A communication point at which the FMU is told the time of its own next event, which is the same but for rounding (semantics S22).
+/// A communication point at which the FMU is told the time of its own next event, which is the same but for rounding (semantics
+/// S22).
 #[derive(Clone, Copy)]
-struct Told {
+struct ToldTime {
     point: Instant,
     seconds: f64,
     /// In the FMU's unit of time.
@@ -26,8 +27,8 @@ struct Told {
 }
 
 /// How an FMU that is simulated by itself is recorded: an event has two rows of its time.
-struct Shows {
-    /// Inputs have events at these times: what feeds them jumps, or changes something discrete.
+struct EventRows {
+    /// Times at which inputs have events: a source jumps, or changes a discrete variable.
     input_events: Box<[Instant]>,
     /// How many of them are over.
     past: usize,
@@ -44,16 +45,16 @@ struct Shows {
     rows: u64,
 }
 
-impl Shows {
-    fn new(world: &World, steps_per_row: u32, step: Fraction) -> Shows {
+impl EventRows {
+    fn new(run: &RunState, steps_per_row: u32, step: Fraction) -> EventRows {
         let interval = Instant::ZERO.after_many(step, steps_per_row.into()).minus(Instant::ZERO);
-        Shows {
-            input_events: world.plan.input_events.clone().into(),
-            past: world.plan.input_events.partition_point(|event| *event <= world.begin),
+        EventRows {
+            input_events: run.plan.input_events.clone().into(),
+            past: run.plan.input_events.partition_point(|event| *event <= run.begin),
             has_jumped: false,
-            start: world.plan.start,
+            start: run.plan.start,
             interval: interval.filter(|_| steps_per_row > 1),
-            next_row: world.plan.start,
+            next_row: run.plan.start,
             left_out: None,
             rows: 0,
         }
@@ -73,115 +74,172 @@ impl Shows {
     }
 }
 
-/// How far an instance is, and how it goes on.
+/// The sizes of steps that an FMU can make.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum StepSizes {
+    /// The length of the grid's steps alone.
+    Grid,
+    /// Any size; missed steps are made up one by one all the same, since the rig queues their releases.
+    Any,
+    /// Any size; missed steps are made up by one longer step.
+    AnyAtOnce,
+}
+
+/// The place of a run among those that continue each other by a saved state.
+struct RunPart {
+    /// The run goes on from a saved state.
+    is_resumed: bool,
+    /// Another one goes on from its state, and has the row of the time at which its steps end.
+    is_continued: bool,
+}
+
+/// The last row that was recorded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LastRow {
+    /// There is none yet, or none from after the last event.
+    Missing,
+    /// The row of this time.
+    At(Instant),
+    /// The row from before an event, whose outputs were not read yet.
+    BeforeEvent,
+}
+
+/// The end of the run, as far as an FMU asks for it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum RunEnd {
+    /// Not yet.
+    Open,
+    /// The FMU has asked for it.
+    Requested,
+    /// The FMU has asked for it, and has its last row.
+    Recorded,
+}
+
+/// Progress and rules of the steps of one instance.
 pub struct Stepping {
-    task: UnitId,
+    unit: UnitId,
     /// One step.
     stride: Stride,
     /// The length of a step in the FMU's unit of time, rounded once.
     pub size: f64,
-    /// How long the FMU is told that a step is.
+    /// The step size that the FMU is told.
     step_size: StepSize,
-    /// What was missed is made up by one longer step, not by one after the other.
-    is_variable: bool,
-    /// The FMU can make steps of any size.
-    pub varies: bool,
-    /// It has Event Mode.
+    sizes: StepSizes,
+    /// The FMU has Event Mode.
     pub handles_events: bool,
     /// How a step that is discarded is tried in parts.
     pub retry: Retry,
-    pub unit: TimeUnit,
+    pub time_unit: TimeUnit,
     /// The time that no step goes beyond.
     pub stop: Option<Instant>,
     /// A step of the grid that ends here or later ends at the stop time: rounding alone lies between.
     until: Option<Instant>,
-    /// The run is taken up again: its next part has the row of the time at which this one's steps end.
-    saves: bool,
-    /// The run goes on from a saved state.
-    pub is_resumed: bool,
+    part: RunPart,
     /// The communication point that the FMU has come to; `None`: it has made no step in this run.
     pub reached: Option<Instant>,
-    /// The communication point whose values were read.
+    /// The communication point whose outputs were read.
     read: Option<Instant>,
-    /// The last row that was recorded.
-    row: Option<Instant>,
-    /// That row is from before an event, of which nothing was read yet.
-    precedes_event: bool,
-    /// How far a step may be from its point: the FMU's internal step, else a hundredth of one.
+    row: LastRow,
+    /// The distance from its communication point within which a step may end: the FMU's internal step, else a hundredth of a
+    /// step.
     pub tolerance: f64,
-    /// The FMU has asked for the end of the run.
-    pub is_over: bool,
-    /// Its last row is recorded.
-    is_ended: bool,
+    end: RunEnd,
     pub figures: StepFigures,
-    /// What the last step has reached by its own word, if that is another time than it was to.
+    /// The time that the last step has reached as the FMU reports it, if that is not its communication point.
     off: Option<f64>,
-    /// A release beside the grid that the schedule does not know of yet.
+    /// A release beside the grid that the schedule does not have yet.
     beside: Option<Instant>,
-    /// Where the step under way begins, and where it ends, as far as the FMU is told other times than those.
-    told: [Option<Told>; 2],
+    /// Begin and end of the step under way, where the FMU is told other times than these.
+    told_times: [Option<ToldTime>; 2],
     /// `None`: it is a part of a rig.
-    shows: Option<Box<Shows>>,
+    event_rows: Option<Box<EventRows>>,
 }
 
 impl Stepping {
     /// The steps of this task, `plan`, each over `step`.
-    pub fn new(world: &World, task: UnitId, plan: StepPlan, step: Fraction) -> Stepping {
-        let own = &world.plan.units[task.0];
-        let unit = world.plan.fmus[own.fmu.0].time_unit;
+    pub fn new(run: &RunState, unit: UnitId, plan: StepPlan, step: Fraction) -> Stepping {
+        let own = &run.plan.units[unit.0];
+        let time_unit = run.plan.fmus[own.fmu.0].time_unit;
         Stepping {
-            task,
+            unit,
             stride: Stride::new(step),
-            size: unit.amount(step).unwrap_or(step).seconds(),
+            size: time_unit.amount(step).unwrap_or(step).seconds(),
             step_size: plan.step_size,
-            is_variable: plan.is_variable && own.overrun != Overrun::Queue,
-            varies: plan.is_variable,
+            sizes: match plan.is_variable {
+                true if own.overrun != Overrun::Queue => StepSizes::AnyAtOnce,
+                true => StepSizes::Any,
+                false => StepSizes::Grid,
+            },
             handles_events: plan.engine != StepEngine::Steps,
             retry: plan.retry,
-            unit,
+            time_unit,
             // A run that is taken up again goes on from where its steps end.
-            stop: world.plan.stop.filter(|_| !world.saves),
-            until: world.plan.released_until(own).filter(|_| !world.saves),
-            saves: world.saves,
-            is_resumed: world.begin > world.plan.start || world.plan.fmus[own.fmu.0].initial_state.is_some(),
+            stop: run.plan.stop.filter(|_| !run.saves),
+            until: run.plan.released_until(own).filter(|_| !run.saves),
+            part: RunPart {
+                is_resumed: run.begin > run.plan.start || run.plan.fmus[own.fmu.0].initial_state.is_some(),
+                is_continued: run.saves,
+            },
             reached: None,
             read: None,
-            row: None,
-            precedes_event: false,
-            tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
-            is_over: false,
-            is_ended: false,
-            figures: StepFigures::new(world, task, unit),
+            row: LastRow::Missing,
+            tolerance: plan.internal_step.unwrap_or(time_unit.amount(step).unwrap_or(step).seconds() / 100.0),
+            end: RunEnd::Open,
+            figures: StepFigures::new(run, unit, time_unit),
             off: None,
             beside: None,
-            told: [None; 2],
-            shows: match plan.rows {
-                StepRows::Events { steps_per_row } => Some(Box::new(Shows::new(world, steps_per_row, step))),
+            told_times: [None; 2],
+            event_rows: match plan.rows {
+                StepRows::Events { steps_per_row } => Some(Box::new(EventRows::new(run, steps_per_row, step))),
                 StepRows::Releases => None,
             },
         }
     }
 
-    /// The task.
-    pub fn task(&self) -> UnitId {
-        self.task
+    /// The unit.
+    pub fn unit(&self) -> UnitId {
+        self.unit
+    }
+
+    /// Whether the FMU can make steps of any size.
+    pub fn varies(&self) -> bool {
+        self.sizes != StepSizes::Grid
+    }
+
+    /// Whether the run goes on from a saved state.
+    pub fn is_resumed(&self) -> bool {
+        self.part.is_resumed
+    }
+
+    /// Whether the FMU has asked for the end of the run.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.end != RunEnd::Open
+    }
+
+    /// Takes over whether the FMU asks for the end of the run.
+    #[inline(always)] // as what calls it
+    pub fn request_end(&mut self, is_requested: bool) {
+        if is_requested {
+            self.end = self.end.max(RunEnd::Requested);
+        }
     }
 
     /// Appends the row of this time, unless it is there already. In virtual time nothing is lost: waits for the supervisor to
     /// read.
-    pub fn record(&mut self, recorded: &Recorded, calls: &Calls, world: &World, host: &PartitionHost, time: Instant) {
-        if self.row.is_some_and(|row| row >= time) {
+    pub fn record(&mut self, recorded: &Recorded, calls: &Calls, run: &RunState, host: &PartitionHost, time: Instant) {
+        if !self.lacks_row(time) {
             return;
         }
-        (self.row, self.precedes_event) = (Some(time), false);
+        self.row = LastRow::At(time);
         // No other task has these columns, so that no order is needed but among rows of one time.
-        let order = self.shows.as_mut().map_or(0, |shows| {
-            shows.rows += 1;
-            shows.rows
+        let order = self.event_rows.as_mut().map_or(0, |event_rows| {
+            event_rows.rows += 1;
+            event_rows.rows
         });
-        while !recorded.append(calls, world, host, order, time) {
-            if world.plan.mode == Mode::RealTime {
-                world.board.task(self.task).count(TaskWord::SamplesDropped, 1);
+        while !recorded.append(calls, run, host, order, time) {
+            if run.plan.mode == Mode::RealTime {
+                run.board.task(self.unit).count(TaskWord::SamplesDropped, 1);
                 return;
             }
             std::thread::sleep(Duration::from_micros(100));
@@ -190,7 +248,7 @@ impl Stepping {
 
     /// Whether the last row is before this time.
     pub fn lacks_row(&self, time: Instant) -> bool {
-        self.row.is_none_or(|row| row < time)
+        !matches!(self.row, LastRow::At(row) if row >= time)
     }
 
     /// [`Stepping::record`] at a release, of which not each has a row.
@@ -199,53 +257,60 @@ impl Stepping {
         &mut self,
         recorded: &Recorded,
         calls: &Calls,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         time: Instant,
     ) {
         // The first one has one, and the first one after an event.
-        if self.row.is_none() || self.shows.as_mut().is_none_or(|shows| shows.is_row(&time)) {
-            self.record(recorded, calls, world, host, time);
+        if !matches!(self.row, LastRow::At(_))
+            || self.event_rows.as_mut().is_none_or(|event_rows| event_rows.is_row(&time))
+        {
+            self.record(recorded, calls, run, host, time);
         }
     }
 
-    /// Records what there was before an event at the communication point that was reached, if it is to be shown: `has_event`, or
-    /// inputs have one. The row from after it comes with the next release, or with the last row.
+    /// Records the values before an event at the communication point that was reached, if events are shown: `has_event`, or one
+    /// of inputs. The row from after the event comes with the next release, or with the last row.
     pub fn show_before(
         &mut self,
         has_event: bool,
         recorded: Option<&Recorded>,
         calls: &Calls,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
     ) {
-        let (Some(shows), Some(reached)) = (&mut self.shows, self.reached) else { return };
-        let passed = shows.input_events[shows.past..].partition_point(|event| *event <= reached);
-        shows.past += passed;
-        shows.has_jumped |= passed > 0 && self.stop != Some(reached);
-        if !has_event && !shows.has_jumped {
+        let (Some(event_rows), Some(reached)) = (&mut self.event_rows, self.reached) else { return };
+        let passed = event_rows.input_events[event_rows.past..].partition_point(|event| *event <= reached);
+        event_rows.past += passed;
+        event_rows.has_jumped |= passed > 0 && self.stop != Some(reached);
+        if !has_event && !event_rows.has_jumped {
             return;
         }
-        if let Some(recorded) = recorded {
-            self.record(recorded, calls, world, host, reached);
-            self.precedes_event = true;
-        }
-        self.row = None;
+        self.row = match recorded {
+            Some(recorded) => {
+                self.record(recorded, calls, run, host, reached);
+                LastRow::BeforeEvent
+            }
+            None => LastRow::Missing,
+        };
     }
 
     /// The communication point that was reached is one for inputs alone, which have no event there: if it is beside the grid, the
     /// release there has no row.
     pub fn leave_row_out(&mut self) {
         let (beside, reached) = (self.beside, self.reached);
-        if let Some(shows) = self.shows.as_mut().filter(|shows| !shows.has_jumped) {
-            shows.left_out = beside.filter(|beside| Some(*beside) == reached);
+        if let Some(event_rows) = self.event_rows.as_mut().filter(|event_rows| !event_rows.has_jumped) {
+            event_rows.left_out = beside.filter(|beside| Some(*beside) == reached);
         }
     }
 
     /// The values of a communication point were read.
     #[inline]
     pub fn is_read(&mut self, point: Option<Instant>) {
-        (self.read, self.precedes_event) = (point, false);
+        self.read = point;
+        if self.row == LastRow::BeforeEvent {
+            self.row = LastRow::Missing;
+        }
     }
 
     /// Whether they were where the FMU stands.
@@ -253,50 +318,52 @@ impl Stepping {
         self.read.is_some() && self.read == self.reached
     }
 
-    /// Inputs have an event at the communication point that was reached; told once.
+    /// Whether inputs have an event at the communication point that was reached; cleared by the call.
     #[inline]
     pub fn has_jumped(&mut self) -> bool {
-        self.shows.as_mut().is_some_and(|shows| std::mem::take(&mut shows.has_jumped))
+        self.event_rows.as_mut().is_some_and(|event_rows| std::mem::take(&mut event_rows.has_jumped))
     }
 
     /// When inputs have their next event after this time.
     #[inline]
     pub fn input_event(&self, time: Instant) -> Option<Instant> {
-        let shows = self.shows.as_ref()?;
-        shows.input_events.get(shows.past).copied().filter(|event| *event > time)
+        let event_rows = self.event_rows.as_ref()?;
+        event_rows.input_events.get(event_rows.past).copied().filter(|event| *event > time)
     }
 
     /// Events have two rows.
     #[inline]
     pub fn shows_events(&self) -> bool {
-        self.shows.is_some()
+        self.event_rows.is_some()
     }
 
     /// An event at the stop time is handled, since it is shown.
     pub fn ends_with_events(&self) -> bool {
-        self.shows.is_some() && self.reached.is_some() && self.reached == self.stop
+        self.event_rows.is_some() && self.reached.is_some() && self.reached == self.stop
     }
 
-    /// Records what the last step has computed, at its end, but not before `least`, which others have come to. An event that was not
-    /// handled any more has no row from after it.
+    /// Records the outputs of the last step, at its end, but not before `least`, the time that others have reached. An event that
+    /// was not handled any more has no row from after it.
     pub fn record_last(
         &mut self,
         recorded: Option<&Recorded>,
         calls: &Calls,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         least: Instant,
     ) {
-        if self.is_ended || self.precedes_event {
+        if self.end == RunEnd::Recorded || self.row == LastRow::BeforeEvent {
             return;
         }
-        self.is_ended = self.is_over;
-        if let (Some(recorded), Some(read), false) = (recorded, self.read, self.saves) {
-            self.record(recorded, calls, world, host, read.max(least));
+        if self.is_over() {
+            self.end = RunEnd::Recorded;
+        }
+        if let (Some(recorded), Some(read), false) = (recorded, self.read, self.part.is_continued) {
+            self.record(recorded, calls, run, host, read.max(least));
         }
     }
 
-    /// Notes what the last step was not to do.
+    /// Notes an illegal result of the last step.
     #[inline]
     pub fn note(&mut self) {
         if let Some(reached) = self.off.take() {
@@ -313,30 +380,32 @@ impl Stepping {
     /// Where the work of the release `due` ends if it is one whole step: it is not beside the grid, nothing was missed, and neither
     /// the stop time nor a jump of inputs comes before. `None`: there is more to it.
     #[inline(always)] // the instants stay in registers
-    pub fn usual_end(&mut self, due: &Due) -> Option<Instant> {
+    pub fn regular_end(&mut self, due: &Due) -> Option<Instant> {
         let end = self.stride.after(&due.time);
-        let is_usual = due.next.as_ref().is_none_or(|next| *next == end)
+        let is_regular = due.next.as_ref().is_none_or(|next| *next == end)
             && self.until.as_ref().is_none_or(|until| end < *until)
             && self.reached.as_ref().is_none_or(|reached| *reached == due.time)
             && self.retry != Retry::FromState
-            && (self.shows.is_none() || self.jump(due.time, end).is_none());
-        is_usual.then_some(end)
+            && (self.event_rows.is_none() || self.jump(due.time, end).is_none());
+        is_regular.then_some(end)
     }
 
-    /// Whether the releases from `time` on are usual, but for the last one before the stop time.
-    pub fn strides_from(&self, time: Instant) -> bool {
-        let is_shown =
-            self.shows.as_ref().is_some_and(|shows| shows.has_jumped || shows.past < shows.input_events.len());
-        self.reached.is_none_or(|reached| reached == time) && self.strides_on() && !is_shown
+    /// Whether the releases from `time` on are regular, but for the last one before the stop time.
+    pub fn is_regular_from(&self, time: Instant) -> bool {
+        let is_shown = self
+            .event_rows
+            .as_ref()
+            .is_some_and(|event_rows| event_rows.has_jumped || event_rows.past < event_rows.input_events.len());
+        self.reached.is_none_or(|reached| reached == time) && self.stays_regular() && !is_shown
     }
 
     /// Whether the last step has changed nothing about that.
     #[inline]
-    pub fn strides_on(&self) -> bool {
-        !self.is_over && self.beside.is_none()
+    pub fn stays_regular(&self) -> bool {
+        !self.is_over() && self.beside.is_none()
     }
 
-    /// Where the work of the release `due` ends that is not [usual](Stepping::usual_end).
+    /// The end of the work of the release `due`, which is not [regular](Stepping::regular_end).
     pub fn target(&mut self, due: &Due) -> Instant {
         let end = self.end_of(due);
         let jump = self.jump(due.time, end);
@@ -353,33 +422,33 @@ impl Stepping {
 
     /// When inputs jump between these times, if a step can end there.
     fn jump(&self, time: Instant, end: Instant) -> Option<Instant> {
-        self.input_event(time).filter(|jump| self.varies && *jump < end)
+        self.input_event(time).filter(|jump| self.varies() && *jump < end)
     }
 
-    /// The communication point and the step size of a usual step as they are told; `seconds` is the time of its release.
+    /// The communication point and the step size of a regular step as the FMU is told them; `seconds` is the time of its release.
     #[inline(always)] // the instants stay in registers
-    pub fn told_usual(&self, time: &Instant, seconds: f64, end: &Instant) -> (f64, f64) {
-        let point = if self.unit.is_second() { seconds } else { self.unit.value(*time) };
-        (point, self.size_told(point, || self.unit.value(*end)))
+    pub fn regular_step_args(&self, time: &Instant, seconds: f64, end: &Instant) -> (f64, f64) {
+        let point = if self.time_unit.is_second() { seconds } else { self.time_unit.value(*time) };
+        (point, self.told_size(point, || self.time_unit.value(*end)))
     }
 
-    /// The size of a whole step from `point` to `next`, both as they are told.
+    /// The size of a whole step from `point` to `next`, both as the FMU is told them.
     #[inline(always)] // the instants stay in registers
-    pub fn size_told(&self, point: f64, next: impl FnOnce() -> f64) -> f64 {
+    pub fn told_size(&self, point: f64, next: impl FnOnce() -> f64) -> f64 {
         match self.step_size {
             StepSize::Nominal => self.size,
             StepSize::Difference => difference(point, next()).unwrap_or(self.size),
         }
     }
 
-    /// The time at which what is set at a release is to be visible.
+    /// The time at which the inputs of a release have to be visible.
     #[cfg(not(debug_assertions))]
     #[inline(always)] // it is the same time
     pub fn looks_at(&self, time: Instant) -> Instant {
         time
     }
 
-    /// The same of hosts that are known to be wrong.
+    /// [`Stepping::looks_at`] of hosts that are wrong on purpose.
     #[cfg(debug_assertions)]
     pub fn looks_at(&self, time: Instant) -> Instant {
         let step = self.stride.length();
@@ -390,14 +459,18 @@ impl Stepping {
         }
     }
 
-    /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`.
+    /// The next communication point after `from`, where the work of a release ends at `target`.
     pub fn next(&self, from: Instant, target: Instant) -> Instant {
-        if self.is_variable { target } else { self.bounded(from.after(self.stride.length())).min(target) }
+        if self.sizes == StepSizes::AnyAtOnce {
+            target
+        } else {
+            self.bounded(from.after(self.stride.length())).min(target)
+        }
     }
 
-    /// Whether two times are the same but for what an FMU may have lost by rounding.
+    /// Whether two times are the same but for the rounding of an FMU.
     pub fn is_same(&self, event: Instant, point: Instant) -> bool {
-        let [event, point] = [event, point].map(|time| self.unit.value(time));
+        let [event, point] = [event, point].map(|time| self.time_unit.value(time));
         is_same(event, point, self.size)
     }
 
@@ -408,36 +481,36 @@ impl Stepping {
 
     /// Whether an event is due at a communication point, by the time that the FMU is told there.
     pub fn is_due(&self, event: Instant, point: Instant) -> bool {
-        event <= point || self.unit.value(event) <= self.value(point)
+        event <= point || self.time_unit.value(event) <= self.value(point)
     }
 
-    /// A step goes from one communication point to another. If the next `event` is at its end but for rounding, the FMU is told the time of
-    /// the event there, to the bit also by the size of the step: not earlier, so that it comes, nor later, nor beyond the stop time. Nor is it
-    /// told a time before the one that it has: where it was told a later one than `to` already, it stands there.
+    /// Begins a step from one communication point to another. If the next `event` is at its end but for rounding, the FMU is told
+    /// the time of the event there, to the bit also by the size of the step: not earlier, so that it comes, nor later, nor beyond
+    /// the stop time. Nor is it told a time before its own: an FMU that was told a later one than `to` already stays there.
     pub fn aim(&mut self, from: Instant, to: Instant, event: Option<Instant>) {
-        let here = self.told.into_iter().flatten().find(|told| told.point == from);
+        let here = self.told_times.into_iter().flatten().find(|told| told.point == from);
         let there = event.filter(|event| self.is_same(*event, to)).map(|event| {
-            let stop = self.stop.map_or(f64::INFINITY, |stop| self.unit.value(stop));
-            Told { point: to, seconds: to.seconds(), value: self.unit.value(event).min(stop) }
+            let stop = self.stop.map_or(f64::INFINITY, |stop| self.time_unit.value(stop));
+            ToldTime { point: to, seconds: to.seconds(), value: self.time_unit.value(event).min(stop) }
         });
         let stands = self.value(from);
         let there = there.filter(|there| from == to || there.value > stands).or_else(|| {
-            let is_passed = to > from && self.unit.value(to) <= stands;
-            is_passed.then(|| Told { point: to, seconds: to.seconds(), value: stands })
+            let is_passed = to > from && self.time_unit.value(to) <= stands;
+            is_passed.then(|| ToldTime { point: to, seconds: to.seconds(), value: stands })
         });
-        self.told = [here, there];
+        self.told_times = [here, there];
     }
 
     /// A communication point as the FMU is told it.
     pub fn value(&self, point: Instant) -> f64 {
-        let told = self.told.iter().flatten().find(|told| told.point == point);
-        told.map_or_else(|| self.unit.value(point), |told| told.value)
+        let told = self.told_times.iter().flatten().find(|told| told.point == point);
+        told.map_or_else(|| self.time_unit.value(point), |told| told.value)
     }
 
-    /// A time of a solver, s, as the FMU is told it, which would be told `plain`: on the same side of communication points.
+    /// A solver's time, s, as the FMU is told it: `plain`, but on the same side of communication points.
     #[inline]
     pub fn value_between(&self, seconds: f64, plain: f64) -> f64 {
-        self.told.iter().flatten().fold(plain, |value, told| match seconds.total_cmp(&told.seconds) {
+        self.told_times.iter().flatten().fold(plain, |value, told| match seconds.total_cmp(&told.seconds) {
             Ordering::Less => value.min(told.value),
             Ordering::Equal => told.value,
             Ordering::Greater => value.max(told.value),
@@ -458,10 +531,10 @@ impl Stepping {
             return to;
         }
         self.figures.early_return();
-        self.is_over |= said.terminate_simulation;
+        self.request_end(said.terminate_simulation);
         let off = (said.reached - point).abs();
         // Where only rounding is missing nothing is left to be stepped.
-        let reached = match self.unit.instant(said.reached) {
+        let reached = match self.time_unit.instant(said.reached) {
             Some(reached) if off > self.size * ROUNDING => reached.max(from).min(to),
             _ => to,
         };
@@ -472,7 +545,7 @@ impl Stepping {
     /// [`Stepping::come_to`] without an early return.
     #[inline(always)] // the instant stays in registers
     pub fn arrive(&mut self, said: &StepResult, to: Instant, point: f64) {
-        self.is_over |= said.terminate_simulation;
+        self.request_end(said.terminate_simulation);
         let off = (said.reached - point).abs();
         self.figures.deviates(off);
         // A time that is no number is off, too.
@@ -485,12 +558,12 @@ impl Stepping {
         self.off.is_some()
     }
 
-    /// It stands at this time, if it has made no step yet.
+    /// The instance is at this time, if it has made no step yet.
     pub fn begin_at(&mut self, time: Instant) {
         self.reached = self.reached.or(Some(time));
     }
 
-    /// The FMU has discarded a step and says that it came to this time. It is to be taken back.
+    /// The FMU has discarded a step and reports this time. The step is to be taken back.
     #[cold]
     pub fn reject(&mut self, reached: Instant) {
         self.figures.rejected();
@@ -503,34 +576,34 @@ impl Stepping {
         self.reached = Some(to);
     }
 
-    /// The last step was taken back: the FMU is where it was before it.
+    /// The last step was taken back: the FMU is at its begin.
     pub fn take_back(&mut self, reached: Option<Instant>) {
         self.figures.taken_back();
-        (self.reached, self.off, self.is_over) = (reached, None, false);
+        (self.reached, self.off, self.end) = (reached, None, RunEnd::Open);
     }
 
-    /// What is left of a step on the grid is done at a release of its own, at this time.
+    /// The rest of a step on the grid gets a release of its own, at this time.
     #[cold]
     pub fn go_on_at(&mut self, time: Instant) {
         self.beside = Some(time);
     }
 
-    /// A release beside the grid that is wanted; told once.
+    /// Takes the release beside the grid, if there is one.
     #[inline]
     pub fn take_point(&mut self) -> Option<Instant> {
         self.beside.take()
     }
 
-    /// The communication point and the step size as they are told: what they come to is not beyond the stop time, which FMUs
-    /// may refuse to pass.
-    pub fn told(&self, from: Instant, to: Instant) -> (f64, f64) {
+    /// The communication point and the step size as the FMU is told them: their sum is not beyond the stop time, which FMUs may
+    /// refuse to pass.
+    pub fn step_args(&self, from: Instant, to: Instant) -> (f64, f64) {
         let (point, next) = (self.value(from), self.value(to));
-        if self.told.iter().flatten().any(|told| told.point == from || told.point == to) {
+        if self.told_times.iter().flatten().any(|told| told.point == from || told.point == to) {
             return (point, exact(point, next));
         }
         let nominal = || match to.minus(from) {
             Some(rest) if self.is_whole(rest) => self.size,
-            Some(rest) => self.unit.amount(rest).unwrap_or(rest).seconds(),
+            Some(rest) => self.time_unit.amount(rest).unwrap_or(rest).seconds(),
             // An early return can be at a time that has no common denominator with the grid.
             None => next - point,
         };
@@ -544,13 +617,13 @@ impl Stepping {
     /// Whether a step over this time is one of the grid, but for rounding where the FMU has steps of one size.
     fn is_whole(&self, time: Fraction) -> bool {
         let length = self.stride.length();
-        time == length || !self.varies && time.steps(length) == (1, true)
+        time == length || !self.varies() && time.steps(length) == (1, true)
     }
 }
 
-/// The distance of two communication points as the FMU is told them. Point and distance add up to the next point, to the bit, if that is at
-/// most twice as far from 0 as this one, as all are of a grid from 0 on (the difference is exact then, by Sterbenz's lemma). `None`: their
-/// doubles are the same.
+/// The distance of two communication points as the FMU is told them. Point and distance add up to the next point, to the bit, if
+/// that is at most twice as far from 0 as this one, as all are of a grid from 0 on (the difference is exact then, by Sterbenz's
+/// lemma). `None`: their doubles are the same.
 #[inline(always)] // for each step
 fn difference(point: f64, next: f64) -> Option<f64> {
     let difference = next - point;
@@ -569,8 +642,8 @@ fn exact(point: f64, next: f64) -> f64 {
     size
 }
 
-/// The step size from this point on, made just so much smaller that the sum of both does not pass the stop time, beyond which
-/// an FMU may refuse to go.
+/// The step size from this point on, reduced just so much that the sum of both does not pass the stop time, beyond which an FMU
+/// may refuse to go.
 fn not_past(stop: f64, point: f64, size: f64) -> f64 {
     if point + size <= stop {
         return size;
@@ -587,9 +660,9 @@ fn not_past(stop: f64, point: f64, size: f64) -> f64 {
     f64::from_bits(fits)
 }
 
-/// Hosts that are known to be wrong, for tests that are to notice them: "hole" leaves out what was missed, "early" shows what a
-/// step has computed from its begin on, "end" sets what is visible at the end of the step, "after" what was at the begin of the
-/// one before, as if it were set after the step.
+/// Hosts that are wrong on purpose, for tests that have to notice them: "hole" leaves out missed steps, "early" shows the outputs
+/// of a step from its begin on, "end" sets the inputs of its end, "after" those of the begin of the step before, as if they were
+/// set after the step.
 #[cfg(debug_assertions)]
 pub fn is_wrong(how: &str) -> bool {
     static ASKED: OnceLock<Option<String>> = OnceLock::new();

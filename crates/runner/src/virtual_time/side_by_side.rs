@@ -1,13 +1,13 @@
 //! Virtual time with a thread for each task, which run side by side: each makes its next step while the others make one.
 //!
-//! For FMUs that make steps and have nothing to do with each other, as two instances of one FMU. To see whether they are in each other's
-//! way, and whether one minds to be called from another thread than the one that has instantiated it. Each task is a step ahead of the next
-//! one, since instances that computed the same at once would leave the same in memory that they share.
+//! For independent FMUs that make steps, such as two instances of one FMU: shows whether they disturb each other, and whether one
+//! minds calls from another thread than the one that instantiated it. Each task is a step ahead of the next one, since instances
+//! that computed the same at once would leave the same in memory that they share.
 
-use super::{Lane, Moment, goes_on, left};
+use super::{Moment, VirtualContext, goes_on, left};
 use crate::activation::Activation;
+use crate::run_state::RunState;
 use crate::thread_host::{Dispatch, PartitionHost};
-use crate::world::World;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -49,23 +49,23 @@ impl Together {
     }
 
     /// Tells the supervisor up to when the recording is complete.
-    fn tell(&self, world: &World) {
+    fn tell(&self, run: &RunState) {
         let all = self.complete.iter().map(|own| own.load(SeqCst)).min();
-        all.into_iter().for_each(|time| _ = world.board.global(Global::Complete).fetch_max(time, SeqCst));
+        all.into_iter().for_each(|time| _ = run.board.global(Global::Complete).fetch_max(time, SeqCst));
     }
 
     /// `task` is done.
-    fn leave(&self, task: TaskId, world: &World) {
+    fn leave(&self, task: TaskId, run: &RunState) {
         self.turns[task.0].store(u64::MAX, SeqCst);
         self.complete[task.0].store(u64::MAX, SeqCst);
-        self.tell(world);
+        self.tell(run);
     }
 }
 
-/// Runs all activations up to the stop time, or until somebody asks for an end, and gives them back with the timelines. `Err`: there are
-/// no threads.
+/// Runs all activations up to the stop time, or until the end of the run is requested, and returns them with the timelines.
+/// `Err`: the system refuses threads.
 pub fn run(
-    world: &'static World,
+    run: &'static RunState,
     activations: Vec<Activation>,
     timelines: Vec<Timeline>,
 ) -> Result<(Vec<Activation>, Vec<Timeline>), String> {
@@ -75,11 +75,11 @@ pub fn run(
     for (task, (activation, timeline)) in activations.into_iter().zip(timelines).enumerate() {
         let (task, together) = (TaskId(task), Arc::clone(&together));
         let body = move |_| {
-            let done = serve(world, task, activation, timeline, &together);
-            together.leave(task, world);
+            let done = serve(run, task, activation, timeline, &together);
+            together.leave(task, run);
             done
         };
-        let name = &world.plan.units[world.plan.tasks[task.0].first().0].thread;
+        let name = &run.plan.units[run.plan.tasks[task.0].first().0].thread;
         threads.push(thread::spawn_deep(name, 0, body).map_err(|error| error.to_string())?);
     }
     let (mut activations, mut timelines) = (Vec::new(), Vec::new());
@@ -89,46 +89,46 @@ pub fn run(
         activations.push(activation);
         timelines.extend(agenda.into_timelines());
     }
-    Ok((activations, left(world, timelines)))
+    Ok((activations, left(run, timelines)))
 }
 
 /// Runs the activations of a task until there are no more.
 fn serve(
-    world: &'static World,
+    run: &'static RunState,
     task: TaskId,
     mut activation: Activation,
     timeline: Timeline,
     together: &Together,
 ) -> (Activation, Agenda) {
     let events = Dispatch::Events(RefCell::default());
-    let unit = world.plan.tasks[task.0].first();
-    let host = PartitionHost::new(world, world.plan.units[unit.0].fmu, LockMember::outside(), events);
-    // As long as the process: FMU code may call back until its very end.
+    let unit = run.plan.tasks[task.0].first();
+    let host = PartitionHost::new(run, run.plan.units[unit.0].fmu, LockMember::outside(), events);
+    // Leaked: FMU code may call back until the very end of the process.
     let host: &'static PartitionHost = Box::leak(Box::new(host));
     set_thread_host(Some(host));
-    let mut lane = Lane::new(world, unit, &mut activation, host, &[]);
+    let mut context = VirtualContext::new(run, unit, &mut activation, host, &[]);
     let (mut agenda, mut moment) = (Agenda::new(vec![timeline]), Moment::default());
-    let [reached, stop_request] = [Global::Reached, Global::StopRequest].map(|word| world.board.global(word));
-    let (begin, tasks) = (world.plan.start.nanos(), world.plan.tasks.len() as u64);
+    let [reached, stop_request] = [Global::Reached, Global::StopRequest].map(|word| run.board.global(word));
+    let (begin, tasks) = (run.plan.start.nanos(), run.plan.tasks.len() as u64);
     for count in 0.. {
-        if !goes_on(world, &mut agenda, stop_request) || lane.failed.load(Relaxed) || agenda.take().is_none() {
+        if !goes_on(run, &mut agenda, stop_request) || context.failed.load(Relaxed) || agenda.take().is_none() {
             break;
         }
         moment.follow(&agenda, begin, &together.complete[task.0]);
-        together.tell(world);
+        together.tell(run);
         together.meet(task, count + task.0 as u64);
-        let result = lane.activate(world, agenda.due(), moment.seconds);
-        // Nobody is there that it could tick.
+        let result = context.activate(run, agenda.due(), moment.seconds);
+        // This agenda has no other task that it could tick.
         host.take_events(|_| ());
-        if let Some(point) = lane.activation.take_point() {
+        if let Some(point) = context.activation.take_point() {
             agenda.beside(ONLY, point);
         }
-        if lane.has(|rare| rare.recorded) && result.is_ok() {
-            lane.record(world, count * tasks + task.0 as u64, agenda.due());
+        if context.has(|rare| rare.recorded) && result.is_ok() {
+            context.record(run, count * tasks + task.0 as u64, agenda.due());
         }
         reached.fetch_max(moment.since_start, Relaxed);
     }
-    activation.finish(world, host);
+    activation.finish(run, host);
     set_thread_host(None);
     (activation, agenda)
 }

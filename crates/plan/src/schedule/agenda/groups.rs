@@ -1,7 +1,7 @@
 //! Instants at which tasks are due that do not share a grid, each with a bit per task.
 //!
-//! An instant that the small table `near` finds is joined. Where it does not know one there may be several groups of an
-//! instant, which are put together when it comes.
+//! An instant that is in the small table `near` is joined. Of other instants there may be several groups, which are put together
+//! when the instant comes.
 
 use super::queue::Queue;
 use vecud_base::time::Instant;
@@ -22,12 +22,12 @@ pub(super) struct DueTasks {
     pub(super) queue: Queue<Instant>,
     /// The group that may be of an instant, by the hash of the instant.
     near: [usize; NEAR],
-    /// More than these are only kept when somebody is in them.
+    /// Groups beyond this number are only kept while a task is in them.
     enough: usize,
 }
 
 impl DueTasks {
-    /// None, of so many tasks.
+    /// No groups, for this number of tasks.
     pub(super) fn new(tasks: usize) -> DueTasks {
         DueTasks {
             times: Vec::new(),
@@ -67,7 +67,7 @@ impl DueTasks {
     }
 
     fn found(&mut self, time: Instant) -> usize {
-        // Tasks leave groups that nobody is in any more, over and over again when a far deadline is put off.
+        // A far deadline that is put off again and again leaves empty groups.
         if self.in_use() > self.enough {
             let DueTasks { times, due, width, free, queue, .. } = self;
             queue.retain(|group| {

@@ -1,9 +1,9 @@
-//! Grids, each for all tasks that are released on it: what comes next is worked out once for all of them, in whole parts of a
+//! Grids, each for all tasks that are released on it: the next instant is computed once for all of them, in whole parts of a
 //! second that all grids have in common.
 //!
-//! A task is released by its shared grid as long as nothing concerns it alone (a tick, another interval). What its own
-//! timeline would be is worked out when it leaves, from how often the grid has passed; it comes back when its timeline comes next
-//! when the grid does. A grid that would need too small parts is not shared.
+//! A task is released by its shared grid as long as nothing concerns it alone (a tick, another interval). Its own timeline is
+//! computed when it leaves, from the number of instants that the grid has passed; it comes back when its timeline has the grid's
+//! instants again. A grid that would need too small parts is not shared.
 
 use super::super::grid::Grid;
 use super::super::{Due, Timeline};
@@ -12,7 +12,7 @@ use crate::TaskId;
 use std::collections::HashMap;
 use vecud_base::time::{Instant, Subdivision};
 
-/// A grid, and who is released by it. Instants are numbers of parts.
+/// A grid, and the tasks that it releases. Instants are numbers of parts.
 #[derive(Clone, Debug)]
 struct SharedGrid {
     next: u64,
@@ -63,7 +63,7 @@ impl Instants {
         self.parts.after(self.due.time, self.interval)
     }
 
-    /// It is at the `next` instant. `false`: that belongs to it no more.
+    /// Goes on to the `next` instant. `false`: that is beyond the batch.
     #[inline]
     pub fn go_on(&mut self, next: Instant) -> bool {
         self.due.time = next;
@@ -135,8 +135,7 @@ impl SharedGrids {
         self.parts.after(reached, number - of)
     }
 
-    /// The next instant of any of them has come: they pass it, and their tasks are those that are `due`, where nobody was.
-    /// `None`: there is none.
+    /// Passes the next instant of all grids and sets the bits of their tasks in `due`, which was empty. `None`: there is none.
     #[inline(always)] // so that the instant stays in registers
     pub(super) fn pass(&mut self, due: &mut [u64]) -> Option<Instant> {
         let (number, first) = *self.queue.first()?;
@@ -166,7 +165,7 @@ impl SharedGrids {
         }
     }
 
-    /// What comes next, before `others`, of one grid alone; `None`: nothing does.
+    /// The next instants of one grid alone, before `others`; `None`: there are none.
     pub(super) fn next_instants(&self, others: Option<Instant>) -> Option<Instants> {
         let (first, grid) = *self.queue.first()?;
         let SharedGrid { interval, stop, .. } = self.all[grid];
@@ -178,19 +177,19 @@ impl SharedGrids {
         (left > 0).then_some(Instants { grid, first, interval, parts: self.parts, due, left })
     }
 
-    /// The tasks that are released at each instant of a stretch, most urgent first, a bit each in numbered words.
-    pub(super) fn released(&self, stretch: &Instants) -> impl Iterator<Item = &(usize, u64)> {
-        let SharedGrid { tasks, others, .. } = &self.all[stretch.grid];
+    /// The tasks that are released at each instant of a batch, most urgent first, a bit each in numbered words.
+    pub(super) fn released(&self, batch: &Instants) -> impl Iterator<Item = &(usize, u64)> {
+        let SharedGrid { tasks, others, .. } = &self.all[batch.grid];
         std::iter::once(tasks).chain(others)
     }
 
-    /// The instants of a stretch before the one that it is at have passed; the last of them, `None`: there are none.
-    pub(super) fn pass_many(&mut self, stretch: &Instants, instants: u64) -> Option<Instant> {
-        let last = stretch.first + instants.checked_sub(1)? * stretch.interval;
+    /// Passes the instants of a batch before its present one. Returns the last of them; `None`: there are none.
+    pub(super) fn pass_many(&mut self, batch: &Instants, instants: u64) -> Option<Instant> {
+        let last = batch.first + instants.checked_sub(1)? * batch.interval;
         let time = self.after_reached(last);
         self.reached = (time, last);
-        self.all[stretch.grid].next = last + stretch.interval;
-        self.queue.put_off(last + stretch.interval);
+        self.all[batch.grid].next = last + batch.interval;
+        self.queue.put_off(last + batch.interval);
         Some(time)
     }
 
@@ -202,7 +201,8 @@ impl SharedGrids {
         (grid.next - grid.first) / grid.interval
     }
 
-    /// A task that has left a grid comes back to it, if its `own` one is the same from here on; how many instants the grid has passed.
+    /// Returns a task to a grid that it has left, if its `own` one is the same from here on. Returns the number of instants that
+    /// the grid has passed.
     pub(super) fn rejoin(&mut self, grid: usize, task: TaskId, own: &Grid) -> Option<u64> {
         let (next, interval) = (self.next_of(grid), self.parts.length(own.interval()));
         let grid = &mut self.all[grid];

@@ -139,8 +139,8 @@ fn after_a_release_beside_it_a_task_shares_its_grid_again() {
     assert_eq!((agenda.take().unwrap(), agenda.due().time), (TaskId(0), at(0.005)));
     let mut next = || (agenda.take().unwrap(), agenda.due().time);
     assert_eq!([next(), next()], [(TaskId(0), at(0.01)), (TaskId(1), at(0.01))]);
-    let stretch = agenda.next_instants().unwrap();
-    assert_eq!((stretch.left(), agenda.released(&stretch).collect::<Vec<_>>()), (2, vec![TaskId(0), TaskId(1)]));
+    let batch = agenda.next_instants().unwrap();
+    assert_eq!((batch.left(), agenda.released(&batch).collect::<Vec<_>>()), (2, vec![TaskId(0), TaskId(1)]));
     let expected = [(0, 0.02), (1, 0.02), (0, 0.03), (1, 0.03), (0, 0.04), (1, 0.04)];
     assert_eq!(order(&mut agenda), expected);
 }
@@ -196,20 +196,20 @@ proptest! {
                     prop_assert_eq!(take(&mut agenda), expected.take());
                 }
                 Step::Instants(most) => {
-                    let Some(mut stretch) = agenda.next_instants() else { continue };
+                    let Some(mut batch) = agenda.next_instants() else { continue };
                     let mut instants = 0;
                     while instants < most {
-                        let next = stretch.next();
-                        for task in agenda.released(&stretch) {
-                            let due = Due { next: Some(next), ..*stretch.due() };
+                        let next = batch.next();
+                        for task in agenda.released(&batch) {
+                            let due = Due { next: Some(next), ..*batch.due() };
                             prop_assert_eq!(Some((task, due)), expected.take());
                         }
                         instants += 1;
-                        if !stretch.go_on(next) {
+                        if !batch.go_on(next) {
                             break;
                         }
                     }
-                    agenda.pass(&stretch, instants);
+                    agenda.pass(&batch, instants);
                 }
             }
         }

@@ -1,12 +1,12 @@
-//! A timeline that is nothing but a grid at the moment, or nothing but ticks, which most are most of the time: what comes
-//! next is known without looking at anything else, and passing many instants of a grid takes as long as passing few.
+//! A timeline that is nothing but a grid at the moment, or nothing but ticks, as most are most of the time: its next release is
+//! known without looking at anything else, and passing many instants of a grid takes as long as passing few.
 
 use super::{Due, Instants, QUEUE, Timeline};
 use crate::schedule::grid::Grid;
 use vecud_base::time::Instant;
 
 impl Timeline {
-    /// What [`Timeline::take`] is going to give, where it is known: until a tick, another interval or the like comes.
+    /// The next result of [`Timeline::take`], where it is known: until a tick, another interval or the like comes.
     #[inline(always)]
     pub fn foresee(&self) -> Option<Due> {
         let due = match (&self.source, self.waiting.first()) {
@@ -20,7 +20,7 @@ impl Timeline {
         self.stop.is_none_or(|stop| due.time < stop).then_some(due)
     }
 
-    /// Takes what was [foreseen](Timeline::foresee) off the timeline, and foresees what comes after it.
+    /// Takes the [foreseen](Timeline::foresee) release off the timeline, and foresees the next one.
     #[inline(always)]
     pub fn advance(&mut self) -> Option<Due> {
         self.take();
@@ -41,8 +41,8 @@ impl Timeline {
         self.plain_grid().filter(|grid| !grid.changes()).map(|grid| (grid, self.stop))
     }
 
-    /// As if [`Timeline::take`] had been called so often, with [nothing but a grid](Timeline::nothing_but_grid) that has so
-    /// many instants before the stop. Takes as long for many as for few.
+    /// Has the effect of `instants` calls of [`Timeline::take`], with [nothing but a grid](Timeline::nothing_but_grid) that has
+    /// as many instants before the stop. Takes as long for many as for few.
     pub(in crate::schedule) fn pass(&mut self, instants: u64) {
         let not_recent = instants.saturating_sub(QUEUE as u64);
         if let Instants::Grid { grid, .. } = &mut self.source {

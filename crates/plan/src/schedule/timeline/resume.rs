@@ -1,5 +1,5 @@
-//! A timeline that goes on in a later run where it stood: its grid, its last activation times and what waits are kept, so
-//! activation times increase strictly over both runs.
+//! A timeline that goes on in a later run: its grid, its last activation times and waiting ticks are kept, so activation times
+//! increase strictly over both runs.
 
 use super::{FED, Instants, QUEUE, Timeline};
 use crate::{Release, UnitId};
@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use vecud_base::time::{Instant, Nanos};
 
 impl Timeline {
-    /// The timeline taken up in a run that ends at `stop`. What waits was handed over before that run's start: its dispatch
-    /// is none of this run's. `Err`: it cannot have been a timeline of a task that is released like this.
+    /// Resumes the timeline in a run that ends at `stop`. Waiting ticks were handed over before that run's start, and have no
+    /// dispatch of this run. `Err`: it cannot have been a timeline of a task that is released like this.
     pub fn resume(self, release: &Release, stop: Option<Instant>) -> Result<Timeline, &'static str> {
         let same = matches!(
             (&self.source, release),
@@ -33,7 +33,7 @@ impl Timeline {
             Instants::Countdown { armed: Some(armed) } => armed.dispatched = Nanos(0),
             // All memory that it will ever need.
             Instants::Grid { backlog, .. } => backlog.reserve(QUEUE.saturating_sub(backlog.len())),
-            // They are found again, by their times.
+            // The stimulus feeds the times again.
             Instants::Fed { times } => *times = VecDeque::with_capacity(FED),
             _ => (),
         }
@@ -42,8 +42,8 @@ impl Timeline {
         Ok(Timeline { source, waiting, stop, keeps: false, ..self })
     }
 
-    /// Whether this can be a timeline of one of so many tasks in a run that was left at `time`, whoever has written it: what is
-    /// due is not before that, nor before what was activated; it goes on; and it names no other task than there is.
+    /// Whether this can be a timeline of one of `tasks` tasks in a run that was left at `time`, whatever wrote it: its next
+    /// release is not before that, nor before its last activation; it goes on; and it names existing tasks only.
     pub fn could_be_left(&self, time: Instant, tasks: usize) -> Result<(), &'static str> {
         let is_one = match &self.source {
             Instants::Grid { grid, backlog } => {
@@ -118,7 +118,7 @@ mod tests {
         }
     }
 
-    /// Whoever seals a state can put anything into it.
+    /// A forged state may have any content.
     #[test]
     fn what_no_run_can_have_left_is_refused() {
         let stop = Some(at(1.0));

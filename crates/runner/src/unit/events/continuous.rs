@@ -1,39 +1,46 @@
 //! The FMUs for Model Exchange of a unit, integrated together from one communication point to the next (semantics S25).
 //!
-//! What the FMUs are told last is always where they stand: outputs that are read at a communication point belong to it. Events are
-//! located here and handled by the [release](super::release::EventRelease); after them, the states are read again of those FMUs alone
-//! that have changed them.
+//! The time and states that the FMUs were told last are always the reached ones: outputs that are read at a communication point
+//! belong to it. Events are located here and handled by the [release](super::release::EventRelease); after them, the states of
+//! the FMUs that have changed theirs are read again.
 
+use super::coupled_system::{CoupledSystem, failed};
 use super::engine::Engine;
+use super::event_limit::EventLimit;
 use super::exchange::Exchange;
 use super::group::{Failed, Group};
-use super::joint::{Joint, failed};
 use super::member::{Anew, NO_MODE};
-use crate::room::{BufferSwap, CoupledFmu, IntegrationBuffers, integrated};
+use crate::integration_buffers::{BufferSwap, CoupledFmu, IntegrationBuffers, integrated};
+use crate::run_state::RunState;
 use crate::unit::figures::IntegrationFigures;
-use crate::world::World;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
 use vecud_plan::{FmuId, IntegrationPlan, Mode, Plan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_solver::{Goal, Reached, Stopped, WorkBudget};
 
-/// So many right-hand sides are computed until it is looked whether somebody has asked for the end of the run.
-const STRETCH: u64 = 1000;
+/// Right-hand sides between two looks at requests for the end of the run.
+const BETWEEN_LOOKS: u64 = 1000;
 
-/// State events of an FMU that is simulated by itself come together if all of them lie within this share of their time or of a second, or
-/// within that share of the interval between two rows. What switches to and fro within a narrow band makes as many of them as there is time.
-const TOGETHER: f64 = 1e-9;
-const TOGETHER_OF_A_ROW: f64 = 1e-6;
+/// The isolation of an integration from the rest of the rig.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Isolation {
+    /// Other tasks, commands or a saved state see its results, or change something.
+    Shared,
+    /// No one else does: a step of the solver may go on beyond a communication point.
+    Alone,
+    /// No one else does, and it is of one FMU without clocks.
+    Single,
+}
 
 /// All that is integrated in one unit.
 pub struct Continuous {
     integration: IntegrationPlan,
     /// The FMU of the unit's first member.
     first: FmuId,
-    room: IntegrationBuffers,
+    buffers: IntegrationBuffers,
     figures: IntegrationFigures,
-    /// Each step of the solver is stopped at: some FMU is to be told that it is complete.
+    /// The integration stops at each step of the solver: some FMU needs `fmi3CompletedIntegratorStep`.
     stops_at_steps: bool,
     /// Events were handled since it has gone on.
     was_event: bool,
@@ -42,50 +49,40 @@ pub struct Continuous {
     /// Where that step ends; `None`: none has begun.
     target: Option<Instant>,
     /// Events that may still be handled before.
-    events: u32,
-    /// Of an FMU that is simulated by itself: the time of the first of the events that count together, s.
-    counted_from: f64,
-    /// Events of all kinds are bounded, those at the begin of a step left aside. Else only state events are that come together
-    /// ([`TOGETHER`]): each event has rows of its own, for which nobody waits.
-    bounds_all: bool,
-    /// The event that comes to be handled is taken from `events` already, or is not to be: a clock ticks there, which cannot be put off.
-    is_counted: bool,
-    /// It is told that more events have come in this step.
-    is_told: bool,
-    /// A step of the solver may go on beyond a communication point: nobody else knows of what lies ahead, nor changes it.
-    looks_ahead: bool,
-    /// Besides, there is one FMU alone, without clocks.
-    is_by_itself: bool,
+    events: EventLimit,
+    isolation: Isolation,
     /// May be taken back with their states (`fmi3SetFMUState`).
     goes_back: bool,
-    /// It was looked at the point where all stand now what inputs have made of it, and whether that is a state event.
+    /// The result of [`Continuous::settle`] at the present communication point: whether inputs have caused a state event there;
+    /// `None`: not looked yet.
     settled: Option<bool>,
 }
 
 impl Continuous {
-    /// What is integrated in the unit of this task; `None`: there is nothing.
-    pub fn of(world: &World, task: UnitId) -> Option<Continuous> {
-        let plan = &world.plan;
-        let (members, integration) = integrated(plan, task)?;
-        let room = IntegrationBuffers::of(plan, task, |fmu| world.described_now(fmu))?;
-        let looks_ahead = is_alone(world, &members);
+    /// The integration of the unit of this task; `None`: it has no FMU for Model Exchange.
+    pub fn of(run: &RunState, unit: UnitId) -> Option<Continuous> {
+        let plan = &run.plan;
+        let (members, integration) = integrated(plan, unit)?;
+        let buffers = IntegrationBuffers::of(plan, unit, |fmu| run.described_now(fmu))?;
         Some(Continuous {
             integration,
-            first: plan.units[task.0].fmu,
-            stops_at_steps: stops_at_steps(&room.parts),
-            figures: IntegrationFigures::new(world, members[room.parts.first().map_or(0, |part| part.member)]),
-            room,
+            first: plan.units[unit.0].fmu,
+            stops_at_steps: stops_at_steps(&buffers.parts),
+            figures: IntegrationFigures::new(run, members[buffers.parts.first().map_or(0, |part| part.member)]),
+            buffers,
             was_event: true,
             from: plan.start,
             target: None,
-            events: integration.max_events,
-            counted_from: f64::NEG_INFINITY,
-            bounds_all: !members.iter().any(|task| plan.units[task.0].shows_events()),
-            is_counted: false,
-            is_told: false,
-            looks_ahead,
-            is_by_itself: looks_ahead && members.len() == 1 && is_by_itself(plan, task),
-            goes_back: members.iter().any(|task| plan.units[task.0].goes_back()),
+            events: EventLimit::new(
+                integration.max_events,
+                members.iter().any(|unit| plan.units[unit.0].shows_events()),
+            ),
+            isolation: match is_alone(run, &members) {
+                true if members.len() == 1 && is_by_itself(plan, unit) => Isolation::Single,
+                true => Isolation::Alone,
+                false => Isolation::Shared,
+            },
+            goes_back: members.iter().any(|unit| plan.units[unit.0].goes_back()),
             settled: None,
         })
     }
@@ -93,50 +90,41 @@ impl Continuous {
     /// Events were handled at this communication point.
     pub fn note_event(&mut self, point: Instant) {
         (self.was_event, self.settled) = (true, None);
-        if !std::mem::take(&mut self.is_counted) && self.bounds_all && point > self.from {
-            self.events = self.events.saturating_sub(1);
-        }
+        self.events.note_event(point > self.from);
     }
 
-    /// A clock ticks at the communication point whose events come to be handled.
+    /// [`EventLimit::note_tick`].
     pub fn note_tick(&mut self) {
-        self.is_counted = true;
+        self.events.note_tick();
     }
 
-    /// Whether nothing has come about since it has gone on, and nobody else can do anything.
+    /// Whether no event has happened since the last step, and no one else can cause one.
     #[inline]
     pub fn is_quiet(&self) -> bool {
-        self.is_by_itself && !self.was_event
+        self.isolation == Isolation::Single && !self.was_event
     }
 
-    /// Where nobody waits for events, only those count that come together.
     fn count_anew(&mut self) {
-        let now = self.room.drive.time();
         let row = self.target.map_or(0.0, |target| target.seconds() - self.from.seconds());
-        let together = (TOGETHER * now.abs().max(1.0)).max(TOGETHER_OF_A_ROW * row);
-        if !self.bounds_all && now - self.counted_from > together {
-            (self.events, self.counted_from) = (self.integration.max_events, now);
-        }
+        self.events.go_on(self.buffers.drive.time(), row);
     }
 
-    /// Whether what comes up to the end of the step is handled there alone, also time events.
-    pub fn is_restless(&self) -> bool {
-        self.bounds_all && self.events == 0
+    /// [`EventLimit::is_exhausted`].
+    pub fn is_exhausted(&self) -> bool {
+        self.events.is_exhausted()
     }
 
     /// A release goes from this communication point to `target` at most, where the step of the grid ends.
     pub fn begin(&mut self, point: Instant, target: Instant) {
         if self.target.is_none_or(|before| before <= point) {
-            (self.from, self.is_told) = (point, false);
-            if self.bounds_all {
-                self.events = self.integration.max_events;
-            }
+            self.from = point;
+            self.events.begin_step();
         }
         (self.target, self.settled) = (Some(target), None);
         self.figures.begin();
     }
 
-    /// Events at this communication point are over, if there were any: goes on with what they have left.
+    /// Restarts the integration if events at this communication point have been handled.
     pub fn leave_event(
         &mut self,
         group: &mut Group,
@@ -149,8 +137,8 @@ impl Continuous {
         Ok(())
     }
 
-    /// All that is set at this communication point is set: the FMUs are told where they stand. Whether inputs have made a state event
-    /// of it.
+    /// Tells the FMUs the present time and states after all inputs of this communication point were set. Returns whether inputs
+    /// have caused a state event.
     pub fn settle(
         &mut self,
         group: &mut Group,
@@ -166,30 +154,29 @@ impl Continuous {
     fn look(&mut self, group: &mut Group, mut exchange: Option<&mut Exchange>, point: Instant) -> Result<bool, Failed> {
         self.leave_event(group, exchange.as_deref_mut(), point)?;
         self.count_anew();
-        if !self.room.parts.iter().any(|part| group.member(part.member).1.sets_between_events()) {
+        if !self.buffers.parts.iter().any(|part| group.member(part.member).1.sets_between_events()) {
             return Ok(false);
         }
-        let IntegrationBuffers { drive, parts, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, .. } = &mut self.buffers;
         let between = [(drive.time(), &point); 2];
-        let mut joint = Joint { group, exchange: exchange.as_deref_mut(), parts, between };
-        let has_event = drive.after_inputs(&mut joint).map_err(|stopped| failed(stopped, parts, group))?;
-        if has_event && self.events == 0 {
+        let mut system = CoupledSystem { group, exchange: exchange.as_deref_mut(), parts, between };
+        let has_event = drive.after_inputs(&mut system).map_err(|stopped| failed(stopped, parts, group))?;
+        if has_event && !self.events.take() {
             self.too_many(group, point);
             self.restart(group, exchange, point)?;
             return Ok(false);
         }
         if has_event {
-            (self.events, self.is_counted) = (self.events - 1, true);
             self.tell_roots(group);
         }
         Ok(has_event)
     }
 
-    /// Follows FMUs whose structural parameters have changed: all is asked for again, and there is room for it.
+    /// Follows changes of structural parameters: everything is read again from these FMUs, and buffers are swapped.
     fn follow_sizes(&mut self, group: &mut Group) {
-        let instances = &group.world.instances;
+        let instances = &group.run.instances;
         let mut has_changed = false;
-        for part in &mut self.room.parts {
+        for part in &mut self.buffers.parts {
             let resized = instances[part.fmu.0].resized.load(Relaxed);
             if std::mem::replace(&mut part.seen, resized) != resized {
                 group.member(part.member).0.anew = Anew::ALL;
@@ -197,14 +184,14 @@ impl Continuous {
             }
         }
         if has_changed {
-            self.move_to(group, &instances[self.first.0].room);
+            self.move_to(group, &instances[self.first.0].buffer_swap);
         }
     }
 
-    /// Goes on with other numbers, if there is room for them. What was not changed is as before.
+    /// Swaps in buffers for other numbers, if there are any. States of unchanged FMUs are kept.
     #[cold]
     fn move_to(&mut self, group: &mut Group, handover: &BufferSwap) {
-        let is_replaced = handover.replace(&mut self.room, |new, old| {
+        let is_replaced = handover.replace(&mut self.buffers, |new, old| {
             let IntegrationBuffers { drive, parts, nominals, .. } = new;
             for (own, before) in parts.iter_mut().zip(&old.parts) {
                 own.seen = before.seen;
@@ -216,20 +203,20 @@ impl Continuous {
             drive.follow(&old.drive);
         });
         if is_replaced {
-            self.stops_at_steps = stops_at_steps(&self.room.parts);
-            self.room.parts.iter_mut().for_each(|part| group.member(part.member).0.take_roots(&mut part.roots));
+            self.stops_at_steps = stops_at_steps(&self.buffers.parts);
+            self.buffers.parts.iter_mut().for_each(|part| group.member(part.member).0.take_roots(&mut part.roots));
         }
     }
 
-    /// Goes on after events, with what the FMUs have now.
+    /// Restarts after events, with the FMUs' present states.
     fn restart(&mut self, group: &mut Group, exchange: Option<&mut Exchange>, point: Instant) -> Result<(), Failed> {
         self.follow_sizes(group);
-        let IntegrationBuffers { drive, parts, nominals, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, nominals, .. } = &mut self.buffers;
         let mut has_nominals = false;
         for part in parts.iter() {
             let (states, nominals) = (&mut drive.states_mut()[part.states.clone()], &mut nominals[part.states.clone()]);
-            let task = group.task(part.member);
-            group.with(part.member, |member, calls, world, host| {
+            let task = group.unit(part.member);
+            group.with(part.member, |member, calls, run, host| {
                 let anew = std::mem::take(&mut member.anew);
                 let Engine::Equations(model) = &mut member.engine else { return Ok(()) };
                 let mut now = model.continuous_time().ok_or(NO_MODE)?;
@@ -242,7 +229,7 @@ impl Continuous {
                     for nominal in nominals.iter().filter(|nominal| nominal.is_nan() || **nominal <= 0.0) {
                         let (task, time, value) = (Some(task), Some(point), nominal.to_bits());
                         let seen = Occurrence { task, reference: None, time, value };
-                        world.board.fmu(host.fmu()).findings().note(FindingKind::IllegalNominal, seen);
+                        run.board.fmu(host.fmu()).findings().note(FindingKind::IllegalNominal, seen);
                     }
                 }
                 Ok(())
@@ -252,20 +239,20 @@ impl Continuous {
             drive.set_nominals(nominals);
         }
         let now = self.now(point);
-        let IntegrationBuffers { drive, parts, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, .. } = &mut self.buffers;
         drive
-            .restart(&mut Joint { group, exchange, parts, between: [(now, &point); 2] }, now)
+            .restart(&mut CoupledSystem { group, exchange, parts, between: [(now, &point); 2] }, now)
             .map_err(|stopped| failed(stopped, parts, group))
     }
 
     /// A communication point in seconds: that at which an event was located is where the drive stands.
     fn now(&self, point: Instant) -> f64 {
-        let stands = self.room.drive.time();
+        let stands = self.buffers.drive.time();
         if Instant::not_before(stands) == Some(point) { stands } else { point.seconds() }
     }
 
-    /// Integrates `from` a communication point on, at which all FMUs stand, `to` another one or to the first event on the way. Before `known`
-    /// nobody else changes anything; `None`: at no time.
+    /// Integrates from the communication point `from`, at which all FMUs are, to `to` or to the first event on the way. Nothing
+    /// else changes anything before `known`; `None`: ever.
     pub fn go(
         &mut self,
         group: &mut Group,
@@ -276,15 +263,17 @@ impl Continuous {
         self.settled = None;
         self.count_anew();
         let until = to.seconds();
-        let between = [(self.room.drive.time(), from), (until, to)];
-        for part in &self.room.parts {
+        let between = [(self.buffers.drive.time(), from), (until, to)];
+        for part in &self.buffers.parts {
             let (member, calls) = group.member(part.member);
             member.aim(*from, *to);
             calls.computes();
         }
-        let limit = match self.looks_ahead {
-            true => known.map_or(f64::INFINITY, |known| self.point_of(group, known, to)),
-            false => until,
+        let limit = match self.isolation {
+            Isolation::Shared => until,
+            Isolation::Alone | Isolation::Single => {
+                known.map_or(f64::INFINITY, |known| self.point_of(group, known, to))
+            }
         };
         // Fixed steps alone are counted from there.
         let point = if self.integration.solver.is_adaptive() { until } else { self.from.seconds() };
@@ -292,16 +281,19 @@ impl Continuous {
         let goal = Goal { point, until, limit, event, steps: self.stops_at_steps };
         loop {
             // One step may need a few for each state.
-            let right_hand_sides = STRETCH + 10 * self.room.nominals.len() as u64;
-            let mut bound = WorkBudget { events: self.events, right_hand_sides };
-            let IntegrationBuffers { drive, parts, .. } = &mut self.room;
-            let reached =
-                drive.to(&mut Joint { group, exchange: exchange.as_deref_mut(), parts, between }, &goal, &mut bound);
-            self.events = bound.events;
+            let right_hand_sides = BETWEEN_LOOKS + 10 * self.buffers.nominals.len() as u64;
+            let mut bound = WorkBudget { events: self.events.left(), right_hand_sides };
+            let IntegrationBuffers { drive, parts, .. } = &mut self.buffers;
+            let reached = drive.to(
+                &mut CoupledSystem { group, exchange: exchange.as_deref_mut(), parts, between },
+                &goal,
+                &mut bound,
+            );
+            self.events.set_left(bound.events);
             let reached = match reached {
                 Err(Stopped::NoWorkLeft { .. }) if !group.is_stopped() => {
-                    // So that nobody takes it for one that hangs.
-                    self.figures.note(self.room.drive.counts());
+                    // Counted now, so that no watchdog takes this for a hang.
+                    self.figures.note(self.buffers.drive.counts());
                     continue;
                 }
                 Err(Stopped::NoWorkLeft { .. }) => return self.leave(group, exchange, *to, between),
@@ -316,13 +308,13 @@ impl Continuous {
             if is_event {
                 self.tell_roots(group);
             }
-            let at = if self.room.drive.time() >= until { *to } else { self.at(*to) };
+            let at = if self.buffers.drive.time() >= until { *to } else { self.at(*to) };
             let is_late = matches!(reached, Reached::Event { located: false });
-            self.is_counted = is_event && !is_late;
-            if is_late || (wants_event && self.is_restless()) {
+            self.events.note_stop(is_event && !is_late);
+            if is_late || (wants_event && self.is_exhausted()) {
                 self.too_many(group, at);
             }
-            let stops = is_event || (wants_event && !self.is_restless()) || self.is_over(group);
+            let stops = is_event || (wants_event && !self.is_exhausted()) || self.is_over(group);
             if at == *to || stops || group.is_stopped() {
                 self.arrive(group, at);
                 return Ok(at);
@@ -330,9 +322,9 @@ impl Continuous {
         }
     }
 
-    /// When the next event is that one of the FMUs of the group knows of, s; infinite: none does, or none has state events.
+    /// The time of the next event that an FMU of the group has announced, s; infinite: there is none, or no FMU has state events.
     fn known_event(&self, group: &mut Group, (from, to): (&Instant, &Instant)) -> f64 {
-        if self.room.parts.iter().all(|part| part.indicators.is_empty()) {
+        if self.buffers.parts.iter().all(|part| part.indicators.is_empty()) {
             return f64::INFINITY;
         }
         let known = |group: &mut Group, number| {
@@ -343,8 +335,8 @@ impl Continuous {
         first.map_or(f64::INFINITY, |first| self.point_of(group, &first, to))
     }
 
-    /// The communication point, s, of something that is known: the end of the step, or a later instant of the grid, where that is the same but
-    /// for rounding. So a step of the solver ends there, and is complete before an event is handled.
+    /// The communication point of an announced time, s: the end of the step, or a later instant of the grid, where that is the
+    /// same but for rounding. So a step of the solver ends there, and is complete before an event is handled.
     fn point_of(&self, group: &Group, known: &Instant, to: &Instant) -> f64 {
         let stepping = &group.first.0.stepping;
         let grid = stepping.on_grid(self.from, known.seconds());
@@ -354,7 +346,7 @@ impl Continuous {
 
     /// Keeps the communication point at which all stand, [settled](Continuous::settle).
     pub fn save(&mut self) {
-        let IntegrationBuffers { drive, saved, .. } = &mut self.room;
+        let IntegrationBuffers { drive, saved, .. } = &mut self.buffers;
         (saved.time, saved.pace) = (drive.time(), drive.pace());
         saved.states.copy_from_slice(drive.states());
     }
@@ -363,32 +355,32 @@ impl Continuous {
     /// since.
     pub fn restore(&mut self, group: &mut Group, exchange: Option<&mut Exchange>) -> Result<(), Failed> {
         self.settled = Some(false);
-        let IntegrationBuffers { drive, parts, saved, .. } = &mut self.room;
+        let IntegrationBuffers { drive, parts, saved, .. } = &mut self.buffers;
         drive.states_mut().copy_from_slice(&saved.states);
         let point = Instant::not_before(saved.time).unwrap_or(Instant::ZERO);
         drive
-            .restart(&mut Joint { group, exchange, parts, between: [(saved.time, &point); 2] }, saved.time)
+            .restart(&mut CoupledSystem { group, exchange, parts, between: [(saved.time, &point); 2] }, saved.time)
             .map_err(|stopped| failed(stopped, parts, group))?;
         drive.set_pace(saved.pace);
         Ok(())
     }
 
-    /// The instant at which the drive stands on its way `to` there.
+    /// The instant that the drive has reached on its way to `to`.
     fn at(&self, to: Instant) -> Instant {
-        match self.room.drive.time() >= to.seconds() {
+        match self.buffers.drive.time() >= to.seconds() {
             true => to,
-            false => Instant::not_before(self.room.drive.time()).unwrap_or(to).min(to),
+            false => Instant::not_before(self.buffers.drive.time()).unwrap_or(to).min(to),
         }
     }
 
     fn arrive(&mut self, group: &mut Group, at: Instant) {
-        self.figures.note(self.room.drive.counts());
-        for part in &self.room.parts {
+        self.figures.note(self.buffers.drive.counts());
+        for part in &self.buffers.parts {
             group.member(part.member).0.stepping.integrated(at);
         }
     }
 
-    /// Somebody has asked for the end of the run in the midst of a long way: it ends where the drive stands.
+    /// Ends a long integration where the drive is, after a request for the end of the run.
     #[cold]
     fn leave(
         &mut self,
@@ -397,9 +389,9 @@ impl Continuous {
         to: Instant,
         between: [(f64, &Instant); 2],
     ) -> Result<Instant, Failed> {
-        let IntegrationBuffers { drive, parts, .. } = &mut self.room;
-        // What the FMUs were told last may be another point.
-        let told = drive.after_inputs(&mut Joint { group, exchange, parts, between });
+        let IntegrationBuffers { drive, parts, .. } = &mut self.buffers;
+        // The FMUs may have been told another point last.
+        let told = drive.after_inputs(&mut CoupledSystem { group, exchange, parts, between });
         let _nothing_follows = told.map_err(|stopped| failed(stopped, parts, group))?;
         let at = self.at(to);
         self.arrive(group, at);
@@ -408,19 +400,19 @@ impl Continuous {
 
     /// Whether one of the FMUs has asked for the end of the run.
     fn is_over(&self, group: &mut Group) -> bool {
-        self.room.parts.iter().any(|part| group.member(part.member).0.stepping.is_over)
+        self.buffers.parts.iter().any(|part| group.member(part.member).0.stepping.is_over())
     }
 
-    /// Says that an internal step is complete to those that want to hear of it. Whether one wants an event.
+    /// Calls `fmi3CompletedIntegratorStep` for the FMUs that need it. Returns whether one wants an event.
     fn complete(&self, group: &mut Group) -> Result<bool, Failed> {
         let (mut wants_event, is_final) = (false, !self.goes_back);
-        for part in self.room.parts.iter().filter(|part| part.needs_completed_steps) {
+        for part in self.buffers.parts.iter().filter(|part| part.needs_completed_steps) {
             wants_event |= group.with(part.member, |member, calls, _, _| {
                 let Engine::Equations(model) = &mut member.engine else { return Ok(false) };
                 let completed = model.continuous_time().ok_or(NO_MODE)?.completed_integrator_step(is_final)?;
                 calls.allow(completed.outcome)?;
                 member.note_step_event(completed.enter_event_mode);
-                member.stepping.is_over |= completed.terminate_simulation;
+                member.stepping.request_end(completed.terminate_simulation);
                 Ok(completed.enter_event_mode)
             })?;
         }
@@ -429,42 +421,41 @@ impl Continuous {
 
     /// Tells each FMU which of its indicators have changed.
     fn tell_roots(&self, group: &mut Group) {
-        for part in &self.room.parts {
-            group.member(part.member).0.note_roots(&self.room.drive.roots()[part.indicators.clone()]);
+        for part in &self.buffers.parts {
+            group.member(part.member).0.note_roots(&self.buffers.drive.roots()[part.indicators.clone()]);
         }
     }
 
-    /// More events have come in a step than may be handled within it; told once of each.
+    /// Notes, once per step, that there are more events than may be handled within it.
     #[cold]
     pub fn too_many(&mut self, group: &mut Group, time: Instant) {
-        let Some(part) = self.room.parts.first().filter(|_| !self.is_told) else { return };
-        self.is_told = true;
-        let (task, fmu) = (group.task(part.member), group.host(part.member).fmu());
+        let Some(part) = self.buffers.parts.first().filter(|_| self.events.exceeds()) else { return };
+        let (task, fmu) = (group.unit(part.member), group.host(part.member).fmu());
         let value = u64::from(self.integration.max_events);
         let seen = Occurrence { task: Some(task), reference: None, time: Some(time), value };
-        group.world.board.fmu(fmu).findings().note(FindingKind::TooManyEvents, seen);
+        group.run.board.fmu(fmu).findings().note(FindingKind::TooManyEvents, seen);
     }
 }
 
-/// Whether each step of the solver is stopped at: some FMU is to be told, or there are no states, so no right-hand sides after which it is
-/// looked whether the run is to end.
+/// Whether each step of the solver stops: some FMU needs to be told, or there are no states, so no right-hand sides after which
+/// requests for the end of the run are looked for.
 fn stops_at_steps(parts: &[CoupledFmu]) -> bool {
     parts.iter().all(|part| part.states.is_empty()) || parts.iter().any(|part| part.needs_completed_steps)
 }
 
-/// Whether nobody else is told what these tasks compute, and nothing is set in them.
-fn is_alone(world: &World, members: &[UnitId]) -> bool {
-    let plan = &world.plan;
-    let is_set = |task: &UnitId| !plan.units[task.0].set.is_empty();
+/// Whether the results of these tasks go nowhere, and nothing is set in them.
+fn is_alone(run: &RunState, members: &[UnitId]) -> bool {
+    let plan = &run.plan;
+    let is_set = |unit: &UnitId| !plan.units[unit.0].set.is_empty();
     let is_controlled = plan.fmus.iter().any(|fmu| !fmu.control.variables.is_empty());
     plan.mode == Mode::Virtual
         && plan.connections.is_empty()
         && !members.iter().any(is_set)
         && !is_controlled
-        && !world.saves
+        && !run.saves
 }
 
 /// Whether the FMU of this task has no clocks, and no master makes its steps.
-fn is_by_itself(plan: &Plan, task: UnitId) -> bool {
-    plan.fmus[plan.units[task.0].fmu.0].output_clocks.is_empty() && plan.master_of(task).is_none()
+fn is_by_itself(plan: &Plan, unit: UnitId) -> bool {
+    plan.fmus[plan.units[unit.0].fmu.0].output_clocks.is_empty() && plan.master_of(unit).is_none()
 }

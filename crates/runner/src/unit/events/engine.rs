@@ -1,11 +1,11 @@
-//! What computes of an FMU with Event Mode: its steps, which it makes itself, or its equations, which the host integrates.
+//! The computing part of an FMU with Event Mode: steps that it makes itself, or equations that the host integrates.
 
 use crate::slopes::CarriedDerivatives;
 use vecud_fmi::{
     Attempt, Batch, ComputeHandle, EventMode, Failure, Function, Model, Numbers, Outcome, Reasons, Stepper,
 };
 
-/// What computes of one FMU.
+/// The computing part of one FMU.
 pub enum Engine {
     /// Co-Simulation.
     Steps(Stepper),
@@ -36,7 +36,7 @@ impl Engine {
         }
     }
 
-    /// How many states and event indicators the instance says that it has; `None`: it makes its steps itself.
+    /// The numbers of states and event indicators that the instance reports; `None`: it makes its steps itself.
     pub fn numbers(&mut self) -> Result<Option<Numbers>, Failure> {
         match self {
             Engine::Steps(_) => Ok(None),
@@ -76,7 +76,7 @@ impl Engine {
         }
     }
 
-    /// Sets what may be set between events; equations take it in Event Mode too.
+    /// Sets inputs between events; equations take them in Event Mode too.
     pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
         match self {
             Engine::Steps(stepper) => stepper.begin().set(batch),
@@ -87,7 +87,7 @@ impl Engine {
         }
     }
 
-    /// Sets slopes of what was set between events. Only steps have any.
+    /// Sets derivatives of inputs between events. Only steps have any.
     pub fn set_slopes(&mut self, slopes: &CarriedDerivatives) -> Result<Outcome, Failure> {
         match self {
             Engine::Steps(stepper) => stepper.begin().set_derivatives(slopes.derivatives()),
@@ -95,7 +95,7 @@ impl Engine {
         }
     }
 
-    /// Reads what is valid between events.
+    /// Reads outputs between events.
     pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
         match self {
             Engine::Steps(stepper) => stepper.get(batch),
@@ -114,7 +114,7 @@ impl Engine {
         }
     }
 
-    /// What takes it from one time to another, for those that are told where something went wrong.
+    /// The function that takes it from one time to another, for messages.
     pub fn step_function(&self) -> Function {
         match self {
             Engine::Steps(_) => Function::DoStep,

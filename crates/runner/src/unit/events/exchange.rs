@@ -1,4 +1,5 @@
-//! Values between the FMUs of a group: whose outputs were read since they have changed, and whose inputs wait to be set (semantics S24).
+//! Values between the FMUs of a group: whose outputs were read since they have changed, and whose inputs wait to be set
+//! (semantics S24).
 //!
 //! An FMU for Co-Simulation computes outputs in its steps alone, so that they are read before its inputs are set. Those of an FMU that is
 //! integrated follow its inputs at once, and are read after these are set. Algebraic loops among such FMUs are solved.
@@ -6,7 +7,7 @@
 use super::group::{Failed, Group};
 use super::slopes::Slopes;
 use super::wires::Wire;
-use crate::halt::Halt;
+use crate::activation_error::ActivationError;
 use vecud_base::time::Instant;
 use vecud_fmi::{Failure, Function, Status};
 use vecud_plan::{MasterPlan, Plan, UnitId};
@@ -16,7 +17,7 @@ use vecud_solver::master::{self, Circle, LuMatrix, Newton, TOLERANCE};
 /// The values between the FMUs of a group.
 pub struct Exchange {
     wires: Vec<Wire>,
-    /// What is exchanged before a step, and at each time that is integrated to.
+    /// The exchange before a step, and at each time of the integration.
     inner: Vec<master::ExchangeStep>,
     loops: Vec<Loop>,
     members: Vec<State>,
@@ -33,7 +34,7 @@ pub struct Exchange {
 /// One FMU of the group.
 #[derive(Clone, Copy)]
 struct State {
-    /// What it has computed was read.
+    /// The present outputs were read.
     is_read: bool,
     /// Inputs wait to be set.
     is_pending: bool,
@@ -46,19 +47,19 @@ struct Loop {
     newton: Newton,
     /// Its inputs, where they were found last.
     inputs: Vec<f64>,
-    /// What its FMUs tell of their derivatives; none: they do not, and differences do.
+    /// The derivatives of its FMUs; empty: they provide none, and differences replace them.
     slopes: Vec<Slopes>,
 }
 
 /// Whether a call was refused for where the FMUs stand, and not for good.
 pub fn is_discard(failed: &Failed) -> bool {
-    matches!(&failed.halt, Halt::Call(Failure { status: Status::Discard, .. }))
+    matches!(&failed.error, ActivationError::Call(Failure { status: Status::Discard, .. }))
 }
 
 impl Exchange {
-    /// What a plan says of the group whose FMUs are `members`, by their numbers in the unit.
+    /// The exchange of the group whose FMUs are `members`, by their numbers in the unit.
     pub fn new(plan: &Plan, master: &MasterPlan, members: &[UnitId]) -> Exchange {
-        let number = |task| members.iter().position(|own| *own == task).expect("a wire is between its FMUs");
+        let number = |unit| members.iter().position(|own| *own == unit).expect("a wire is between its FMUs");
         let wires: Vec<Wire> = master.wires.iter().map(|wire| Wire::new(plan, wire, number)).collect();
         let discrete = master.wires.iter().enumerate().filter(|(_, wire)| wire.in_event_mode);
         let jumping = master.wires.iter().enumerate().filter(|(_, wire)| wire.takes_jumps);
@@ -77,8 +78,8 @@ impl Exchange {
                 wires: own,
             }
         };
-        let is_integrated = |task: &UnitId| plan.units[task.0].integration().is_some();
-        let state = |task| State { is_read: false, is_pending: true, is_integrated: is_integrated(task) };
+        let is_integrated = |unit: &UnitId| plan.units[unit.0].integration().is_some();
+        let state = |unit| State { is_read: false, is_pending: true, is_integrated: is_integrated(unit) };
         let of_inner = |exchange: &master::ExchangeStep| match exchange {
             master::ExchangeStep::Connection(wire) => vec![*wire],
             master::ExchangeStep::Loop(wires) => wires.clone(),
@@ -100,7 +101,7 @@ impl Exchange {
         self.until.is_some_and(|until| time < until)
     }
 
-    /// A release begins whose work ends at `target`; what comes from outside of the group is there for all of them.
+    /// Begins a release whose work ends at `target`; inputs from outside of the group have been fetched for all members.
     pub fn begin(&mut self, target: Instant) {
         self.until = Some(target);
         self.members.iter_mut().for_each(|member| member.is_pending = true);
@@ -116,12 +117,12 @@ impl Exchange {
         self.members.iter_mut().for_each(|member| member.is_read = false);
     }
 
-    /// What all have computed was read.
+    /// All present outputs were read.
     pub fn were_read(&mut self) {
         self.members.iter_mut().for_each(|member| member.is_read = true);
     }
 
-    /// Reads what an FMU has computed, unless that was read.
+    /// Reads the outputs of an FMU, unless that was done.
     pub fn read(&mut self, group: &mut Group, member: usize, time: Instant) -> Result<(), Failed> {
         if self.members[member].is_integrated {
             self.set(group, member, time)?;
@@ -143,7 +144,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// `u := P(u)` for one wire. A step before a jump is made with what there was before it.
+    /// `u := P(u)` for one wire. A step before a jump is made with the value from before it.
     pub fn carry(&mut self, group: &mut Group, wire: usize, time: Instant) -> Result<(), Failed> {
         let (from, to, has_jumped) = (self.wires[wire].from, self.wires[wire].to, self.wires[wire].has_jumped);
         if !has_jumped {
@@ -159,7 +160,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// What an FMU takes in Event Mode comes to it from those that are at the same communication point.
+    /// Carries the inputs that an FMU takes in Event Mode from those FMUs that are at the same communication point.
     pub fn carry_to_event(&mut self, group: &mut Group, member: usize, point: Instant) -> Result<(), Failed> {
         for number in 0..self.discrete.len() {
             let wire = self.discrete[number];
@@ -174,8 +175,8 @@ impl Exchange {
         Ok(())
     }
 
-    /// What an FMU for Co-Simulation takes at any time comes to it in Event Mode, from those that are at the same communication point: it may
-    /// jump there.
+    /// Carries the other inputs of an FMU for Co-Simulation in Event Mode, from those FMUs that are at the same communication
+    /// point: they may jump there.
     pub fn carry_jumps(&mut self, group: &mut Group, member: usize, point: Instant) -> Result<(), Failed> {
         for number in 0..self.jumping.len() {
             let wire = self.jumping[number];
@@ -193,18 +194,18 @@ impl Exchange {
         jumped.any(|wire| wire.to == member && group.is_at(wire.from, point))
     }
 
-    /// Whether what feeds an FMU has jumped, and it has not taken that yet.
+    /// Whether an input of an FMU has jumped, and the FMU has not taken the jump yet.
     pub fn keeps_jump(&self, member: usize) -> bool {
         self.wires.iter().any(|wire| wire.to == member && wire.has_jumped)
     }
 
-    /// Sets the inputs of an FMU that wait for it, in Event Mode: what an event does may depend on them.
+    /// Sets the pending inputs of an FMU in Event Mode: the result of an event may depend on them.
     pub fn set_in_event(&mut self, group: &mut Group, member: usize, point: Instant) -> Result<(), Failed> {
         let jumps = self.jumping.iter().any(|wire| self.wires[*wire].to == member);
         if self.members[member].is_integrated || jumps { self.set(group, member, point) } else { Ok(()) }
     }
 
-    /// Remembers what FMUs that are integrated hand to each other before an iteration of an event.
+    /// Remembers the values between integrated FMUs before an iteration of an event.
     pub fn remember(&mut self, group: &mut Group, point: Instant) -> Result<(), Failed> {
         for number in 0..self.flowing.len() {
             let wire = self.flowing[number];
@@ -255,8 +256,7 @@ impl Exchange {
         Ok(None)
     }
 
-    /// Brings what FMUs that are integrated hand to each other to where they stand: after another time or other states were told, and in the
-    /// midst of an event.
+    /// Updates the values between integrated FMUs: after another time or other states were told, and in the midst of an event.
     pub fn follow(&mut self, group: &mut Group, time: Instant) -> Result<(), Failed> {
         self.members.iter_mut().filter(|member| member.is_integrated).for_each(|member| member.is_read = false);
         if self.inner.is_empty() {
@@ -282,7 +282,7 @@ impl Exchange {
 
     /// Solves an algebraic loop, and hands its values over.
     pub fn solve(&mut self, group: &mut Group, number: usize, time: Instant) -> Result<(), Failed> {
-        // What it is worked with is lent to it, and nothing is allocated for that.
+        // Taken out instead of borrowed; the replacement allocates nothing.
         let mut own = std::mem::replace(
             &mut self.loops[number],
             Loop { wires: Vec::new(), newton: Newton::new(&[], TOLERANCE), inputs: Vec::new(), slopes: Vec::new() },
@@ -294,7 +294,7 @@ impl Exchange {
 
     fn solve_with(&mut self, group: &mut Group, own: &mut Loop, time: Instant) -> Result<(), Failed> {
         let Loop { wires, newton, inputs, slopes } = own;
-        // The search begins at what comes back of the inputs as they are: a run that is taken up again begins there, too.
+        // The search begins at the response to the present inputs: a resumed run begins there, too.
         let mut first = 0;
         for &wire in wires.iter() {
             let from = self.wires[wire].from;
@@ -316,10 +316,10 @@ impl Exchange {
         };
         let wire = around.wire_of(unsolved.variable()?);
         let member = self.wires[wire].to;
-        let (host, task) = (group.host(member), group.task(member));
+        let (host, task) = (group.host(member), group.unit(member));
         let connection = self.wires[wire].connection.0 as u64;
-        let halt = host.fail_reading(Function::SetFloat64, task, time, Unusable::Loop(connection));
-        Err(Failed { member, halt })
+        let error = host.fail_reading(Function::SetFloat64, task, time, Unusable::Loop(connection));
+        Err(Failed { member, error })
     }
 }
 

@@ -1,11 +1,11 @@
-//! The FMUs of an [`EventUnit`](super::EventUnit) in a release: who they are, where they stand, and how one of them is called.
+//! The FMUs of an [`EventUnit`](super::EventUnit) in a release: their communication points, and the way to call one of them.
 
 use super::member::Member;
+use crate::activation_error::ActivationError;
 use crate::calls::Calls;
-use crate::halt::Halt;
+use crate::run_state::{Ending, RunState};
 use crate::stimuli::Stimulated;
 use crate::thread_host::PartitionHost;
-use crate::world::{Ending, World};
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
 use vecud_fmi::set_thread_host;
@@ -17,7 +17,7 @@ use vecud_record::board::{Global, TaskWord};
 /// One of them has failed, by its number.
 pub struct Failed {
     pub member: usize,
-    pub halt: Halt,
+    pub error: ActivationError,
 }
 
 /// A member of a group, but for the first, whose calls and stimuli are those of the activation.
@@ -34,18 +34,18 @@ impl GroupMember {
         self.calls.prefetch();
     }
 
-    /// Brings what stimuli have for the release `due`, unless what comes from outside `is_held`. `false`: that cannot be read, and the
-    /// run ends.
-    pub fn stimulate(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
-        let own = is_held || self.calls.stimulate(&mut self.stimuli, world, due.time);
+    /// Fetches the stimuli's values for the release `due`, unless inputs from outside are held (`is_held`). `false`: they cannot
+    /// be read, and the run ends.
+    pub fn stimulate(&mut self, run: &RunState, due: &Due, is_held: bool) -> bool {
+        let own = is_held || self.calls.stimulate(&mut self.stimuli, run, due.time);
         self.member.follow_rows(&self.stimuli);
-        own && self.member.take_fed(world, due)
+        own && self.member.take_fed(run, due)
     }
 }
 
 /// The FMUs of a unit in a release, by their numbers: 0 is the first, in whose name the thread works.
 pub struct Group<'a> {
-    pub world: &'static World,
+    pub run: &'static RunState,
     pub host: &'static PartitionHost,
     pub first: (&'a mut Member, &'a mut Calls),
     pub others: &'a mut [GroupMember],
@@ -68,72 +68,77 @@ impl Group<'_> {
     }
 
     /// Its task.
-    pub fn task(&mut self, number: usize) -> UnitId {
-        self.member(number).1.task()
+    pub fn unit(&mut self, number: usize) -> UnitId {
+        self.member(number).1.unit()
     }
 
-    /// What serves the FMU of that number.
+    /// The host of the FMU of that number.
     #[inline]
     pub fn host(&mut self, number: usize) -> &'static PartitionHost {
         if number == 0 {
             return self.host;
         }
-        let task = self.task(number);
-        self.host.of(self.world.plan.units[task.0].fmu)
+        let unit = self.unit(number);
+        self.host.of(self.run.plan.units[unit.0].fmu)
     }
 
-    /// Does something with one of them, whose calls come back to what serves it.
+    /// Does something with one of them, under its own host.
     pub fn with<T>(
         &mut self,
         number: usize,
-        body: impl FnOnce(&mut Member, &mut Calls, &'static World, &'static PartitionHost) -> Result<T, Halt>,
+        body: impl FnOnce(&mut Member, &mut Calls, &'static RunState, &'static PartitionHost) -> Result<T, ActivationError>,
     ) -> Result<T, Failed> {
-        let (world, host) = (self.world, self.host(number));
+        let (run, host) = (self.run, self.host(number));
         let is_other = number > 0;
         if is_other {
             set_thread_host(Some(host));
-            label_thread(self.task(number).0 as u64 + 1);
+            label_thread(self.unit(number).0 as u64 + 1);
         }
         let (member, calls) = self.member(number);
-        let result = body(member, calls, world, host);
+        let result = body(member, calls, run, host);
         host.returned_from_fmu();
         if is_other {
             set_thread_host(Some(self.host));
-            label_thread(self.task(0).0 as u64 + 1);
+            label_thread(self.unit(0).0 as u64 + 1);
         }
-        result.map_err(|halt| Failed { member: number, halt })
+        result.map_err(|error| Failed { member: number, error })
     }
 
     /// Does something with each of them.
     pub fn each(
         &mut self,
-        mut body: impl FnMut(&mut Member, &mut Calls, &'static World, &'static PartitionHost) -> Result<(), Halt>,
+        mut body: impl FnMut(
+            &mut Member,
+            &mut Calls,
+            &'static RunState,
+            &'static PartitionHost,
+        ) -> Result<(), ActivationError>,
     ) -> Result<(), Failed> {
         (0..self.len()).try_for_each(|number| self.with(number, &mut body))
     }
 
-    /// Whether somebody has asked for the end of the run, which comes as soon as it can: one that is taken up again ends on its grid.
+    /// Whether the end of the run is requested, to come as soon as possible: a run whose state is saved ends on its grid.
     pub fn is_stopped(&self) -> bool {
-        let request = self.world.board.global(Global::StopRequest);
-        !self.world.saves && (request.load(Relaxed) != 0 || self.world.ending() == Ending::Discard)
+        let request = self.run.board.global(Global::StopRequest);
+        !self.run.saves && (request.load(Relaxed) != 0 || self.run.ending() == Ending::Discard)
     }
 
     /// The others begin in their own names.
     pub fn begin(&mut self, due: &Due) {
         for number in 1..self.len() {
-            let (world, host, task) = (self.world, self.host(number), self.task(number));
-            host.begin(&world.sites[task.0], due);
+            let (run, host, unit) = (self.run, self.host(number), self.unit(number));
+            host.begin(&run.telemetry[unit.0], due);
         }
     }
 
     pub fn end(&mut self, is_done: bool) {
         for number in 1..self.len() {
-            let (host, task) = (self.host(number), self.task(number));
+            let (host, unit) = (self.host(number), self.unit(number));
             host.end();
-            let cells = self.world.board.task(task);
+            let cells = self.run.board.task(unit);
             match is_done {
                 true => cells.count(TaskWord::Activations, 1),
-                // What comes from outside for the same task is counted by another thread.
+                // Another thread counts discards from outside for the same task.
                 false => cells.count_shared(TaskWord::Discarded, 1),
             }
         }
@@ -151,27 +156,27 @@ impl Group<'_> {
 
     /// Whether one of them has asked for the end of the run.
     pub fn has_end(&mut self) -> bool {
-        (0..self.len()).any(|number| self.member(number).0.stepping.is_over)
+        (0..self.len()).any(|number| self.member(number).0.stepping.is_over())
     }
 
-    /// Whether one of them wants Event Mode where it stands.
+    /// Whether one of them wants Event Mode at its communication point.
     pub fn wants_event(&mut self) -> bool {
         (0..self.len()).any(|number| self.member(number).0.wants_event())
     }
 
-    /// Records what is set at this time, and what was read last.
+    /// Records the inputs of this time, and the outputs that were read last.
     pub fn record(&mut self, time: Instant) -> Result<(), Failed> {
-        self.each(|member, calls, world, host| {
-            member.record(calls, world, host, time);
+        self.each(|member, calls, run, host| {
+            member.record(calls, run, host, time);
             Ok(())
         })
     }
 
-    /// Records what is set at this time, and what was read last, of those that have no row for it yet.
+    /// [`Group::record`] for members that have no row of this time yet.
     pub fn record_what_is_missing(&mut self, time: Instant) -> Result<(), Failed> {
-        self.each(|member, calls, world, host| {
+        self.each(|member, calls, run, host| {
             if member.lacks_row(time) {
-                member.record(calls, world, host, time);
+                member.record(calls, run, host, time);
             }
             Ok(())
         })
@@ -181,7 +186,12 @@ impl Group<'_> {
     pub fn at_point(
         &mut self,
         point: Instant,
-        mut body: impl FnMut(&mut Member, &mut Calls, &'static World, &'static PartitionHost) -> Result<(), Halt>,
+        mut body: impl FnMut(
+            &mut Member,
+            &mut Calls,
+            &'static RunState,
+            &'static PartitionHost,
+        ) -> Result<(), ActivationError>,
     ) -> Result<(), Failed> {
         for number in 0..self.len() {
             if self.is_at(number, point) {

@@ -1,18 +1,18 @@
 //! One release of a group whose steps a master makes (`[master.NAME]`, semantics S24).
 //!
-//! The algorithm says who steps when and how far ([`vecud_solver::master`]); here is what it asks for: values that are exchanged, steps, states to
-//! go back to, events of one FMU that stops early. Others see what an event has changed at its time, and all else after the last step of a
-//! release; what comes from them is held over a step of the grid.
+//! The algorithm decides which slave steps when and how far ([`vecud_solver::master`]); this module provides its operations:
+//! exchange of values, steps, rollback, events of one FMU that stops early. Other tasks see changes of an event at its time, and
+//! all else after the last step of a release; inputs from them are held over a step of the grid.
 
 use super::exchange::Exchange;
 use super::group::{Failed, Group};
 use super::member::Member;
 use super::release::EventRelease;
+use crate::activation_error::ActivationError;
 use crate::calls::Meter;
-use crate::halt::Halt;
 use crate::inbox::Turn;
-use crate::unit::way;
-use crate::world::World;
+use crate::run_state::RunState;
+use crate::unit::substeps;
 use vecud_base::time::Instant;
 use vecud_fmi::{Failure, Function};
 use vecud_plan::schedule::Due;
@@ -23,35 +23,35 @@ use vecud_solver::master::{
     Assumption, Classes, MasterAlgorithm, Setup, SlaveClass, Slaves, Source, Stepped, Stop, Violation, WayBack,
 };
 
-/// What makes the steps of a group.
+/// The master algorithm of a group.
 pub struct Master {
     setup: Setup,
     slaves: Vec<Slave>,
     /// Steps within one release, at most.
     max_events: u32,
-    /// An event may tick what is outside of the group, or a tick from there may have come until then: it is handled in a release of its
-    /// own therefore.
+    /// Clocks connect the group with others: an event may tick a task outside, or a tick from there may have come until then, so
+    /// that an event has a release of its own.
     meets_others: bool,
 }
 
-/// Who steps: an FMU for Co-Simulation, or all that are integrated.
+/// A slave of the algorithm: an FMU for Co-Simulation, or all integrated FMUs together.
 struct Slave {
     /// Their numbers in the unit.
     members: Vec<usize>,
-    /// How it is taken back; `None`: it is not, since it cannot be, or the algorithm takes nobody back.
+    /// Its means of rollback; `None`: it has none, or the algorithm makes none.
     way_back: Option<WayBack>,
-    /// It says how far it can step: a step up to there that it does not make whole is told as what it breaks, wherever it ends.
+    /// The slave reports its largest step: an incomplete step within it is reported as a violation, wherever it ends.
     tells_max_step: bool,
 }
 
 impl Master {
-    /// The group whose steps `task` makes, and what goes between its FMUs; `None`: it is in none.
-    pub fn of(world: &World, task: UnitId) -> Option<(Master, Exchange)> {
-        let plan = world.plan.master_of(task)?;
-        let members: Vec<UnitId> = world.plan.task_of(task).units().to_vec();
+    /// The master of the group whose steps `unit` makes, and the exchange of its values; `None`: the task has none.
+    pub fn of(run: &RunState, unit: UnitId) -> Option<(Master, Exchange)> {
+        let plan = run.plan.master_of(unit)?;
+        let members: Vec<UnitId> = run.plan.task_of(unit).units().to_vec();
         let MasterPlan { algorithm, ref slaves, ref classes, ref exchanges, max_events, .. } = *plan;
         let names: Vec<&str> = slaves.iter().map(|slave| slave.name.as_str()).collect();
-        let number = |task: &UnitId| members.iter().position(|own| own == task).expect("it is of the group");
+        let number = |unit: &UnitId| members.iter().position(|own| own == unit).expect("it is of the group");
         let slave = |(place, slave): (usize, &SlavePlan)| Slave {
             members: slave.members.iter().map(number).collect(),
             way_back: classes.slaves()[place].way_back.filter(|_| algorithm.takes_back()),
@@ -61,9 +61,9 @@ impl Master {
             setup: Setup::new(algorithm, &names, classes, exchanges.clone(), &plan.ends()),
             slaves: slaves.iter().enumerate().map(slave).collect(),
             max_events,
-            meets_others: meets_others(&world.plan, &members),
+            meets_others: meets_others(&run.plan, &members),
         };
-        Some((master, Exchange::new(&world.plan, plan, &members)))
+        Some((master, Exchange::new(&run.plan, plan, &members)))
     }
 
     /// The work of the release `due`.
@@ -99,7 +99,7 @@ impl Master {
                 break;
             }
             if self.meets_others && reached > time && reached < to {
-                // As if it went on in this release: others see no more of it.
+                // The release at that point continues this one: other tasks see no intermediate outputs.
                 release.group.first.0.stepping.go_on_at(reached);
                 return (0..release.group.len())
                     .try_for_each(|member| release.exchanging(|exchange, group| exchange.read(group, member, time)));
@@ -118,7 +118,7 @@ impl Master {
         release.publish(time)
     }
 
-    /// A step of the algorithm. `None`: somebody has asked for the end of the run in the midst of it.
+    /// A step of the algorithm. `None`: the end of the run was requested in the midst of it.
     fn step(
         &self,
         release: &mut EventRelease,
@@ -145,26 +145,26 @@ impl Master {
     /// A slave does not go on.
     fn stuck(&self, group: &mut Group, slave: usize, at: Instant) -> Failed {
         let member = self.slaves[slave].members[0];
-        let failure: Failure = way::stuck(group.member(member).0.stepping.value(at));
-        Failed { member, halt: Halt::Call(failure) }
+        let failure: Failure = substeps::stuck(group.member(member).0.stepping.value(at));
+        Failed { member, error: ActivationError::Call(failure) }
     }
 
-    /// A slave contradicts what the algorithm is built on, and the step was made all the same.
+    /// Notes that a slave violates an assumption of the algorithm, but has made its step.
     #[cold]
     fn note(&self, group: &mut Group, violation: Violation) {
         let member = self.slaves[violation.slave].members[0];
-        let (task, host) = (group.task(member), group.host(member));
+        let (task, host) = (group.unit(member), group.host(member));
         let value = violation.reached.seconds().to_bits();
         let seen = Occurrence { task: Some(task), reference: None, time: Some(violation.from), value };
-        group.world.board.fmu(host.fmu()).findings().note(FindingKind::ShorterThanAccepted, seen);
+        group.run.board.fmu(host.fmu()).findings().note(FindingKind::ShorterThanAccepted, seen);
     }
 
-    /// A slave contradicts what the algorithm is built on, and nobody knows where it stands.
+    /// Fails since a slave violates an assumption of the algorithm, and its time is unknown.
     #[cold]
     fn violated(&self, group: &mut Group, violation: Violation) -> Failed {
         let Violation { assumption, slave, from, reached, .. } = violation;
         let member = self.slaves[slave].members[0];
-        let (task, host) = (group.task(member), group.host(member));
+        let (task, host) = (group.unit(member), group.host(member));
         let assumption = match assumption {
             Assumption::A0 => 0,
             Assumption::A1 => 1,
@@ -172,13 +172,13 @@ impl Master {
         };
         let reading = Unusable::Assumption(assumption, reached.seconds());
         let function = group.member(member).0.engine.step_function();
-        Failed { member, halt: host.fail_reading(function, task, from, reading) }
+        Failed { member, error: host.fail_reading(function, task, from, reading) }
     }
 }
 
-/// Whether clocks of these FMUs tick what is outside of their group, or are ticked from there.
+/// Whether clocks connect these FMUs with tasks or FMUs outside of their group, or with datagrams.
 fn meets_others(plan: &Plan, members: &[UnitId]) -> bool {
-    let is_inside = |fmu: FmuId| members.iter().any(|task| plan.units[task.0].fmu == fmu);
+    let is_inside = |fmu: FmuId| members.iter().any(|unit| plan.units[unit.0].fmu == fmu);
     let mut datagrams = plan.datagrams.iter().filter_map(|source| source.clock);
     datagrams.any(|clock| is_inside(clock.fmu))
         || plan.fmus.iter().enumerate().any(|(fmu, own)| match is_inside(FmuId(fmu)) {
@@ -193,22 +193,22 @@ fn tells_max_step(classes: &Classes, slave: usize) -> bool {
     own.class == SlaveClass::Predictable && own.sources.contains(&Source::GetMaxStepSize)
 }
 
-/// A step has ended before the next instant of the grid: there may be so many in a release.
+/// Counts a step that has ended before the next instant of the grid; `most` are allowed in a release.
 fn count(group: &mut Group, member: usize, time: Instant, left: &mut u32, most: u32) -> Result<(), Failed> {
     if let Some(others) = left.checked_sub(1) {
         *left = others;
         return Ok(());
     }
-    let (host, task) = (group.host(member), group.task(member));
+    let (host, task) = (group.host(member), group.unit(member));
     let function = group.member(member).0.engine.step_function();
-    Err(Failed { member, halt: host.fail_reading(function, task, time, Unusable::TooManyEvents(most.into())) })
+    Err(Failed { member, error: host.fail_reading(function, task, time, Unusable::TooManyEvents(most.into())) })
 }
 
 /// The slaves in a step.
 struct Working<'a, 'g> {
     release: &'a mut EventRelease<'g>,
     slaves: &'a [Slave],
-    /// Where the step begins, and where it is to end.
+    /// Begin and planned end of the step.
     from: Instant,
     to: Instant,
     /// The release.
@@ -218,7 +218,7 @@ struct Working<'a, 'g> {
 }
 
 impl Working<'_, '_> {
-    /// How far an FMU can step by its own word, with the inputs of the step.
+    /// The largest step that an FMU reports, with the inputs of the step; `None`: no limit.
     fn ask(&mut self, member: usize, from: Instant) -> Result<Option<Instant>, Failed> {
         self.release.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
         let (size, until) = self.release.group.with(member, |own, calls, _, _| {
@@ -229,23 +229,23 @@ impl Working<'_, '_> {
         if size > 0.0 {
             return Ok(until);
         }
-        let (task, host) = (self.release.group.task(member), self.release.group.host(member));
-        let halt = host.fail_reading(Function::GetMaxStepSize, task, from, Unusable::MaxStep(size));
-        Err(Failed { member, halt })
+        let (task, host) = (self.release.group.unit(member), self.release.group.host(member));
+        let error = host.fail_reading(Function::GetMaxStepSize, task, from, Unusable::MaxStep(size));
+        Err(Failed { member, error })
     }
 
     fn is_integrated(&mut self, slave: usize) -> bool {
         self.release.group.member(self.slaves[slave].members[0]).0.is_integrated()
     }
 
-    /// What a slave has computed is to be read again.
+    /// The outputs of a slave have to be read again.
     fn have_computed(&mut self, slave: usize) {
         if let Some(exchange) = &mut self.release.exchange {
             self.slaves[slave].members.iter().for_each(|member| exchange.has_computed(*member));
         }
     }
 
-    /// Records the row of the release, unless that is there: what is set, and what was computed of it or before.
+    /// Records the row of the release, unless it is there: inputs, and outputs computed from them or before.
     fn record(&mut self, member: usize) -> Result<(), Failed> {
         let time = self.time;
         if !self.release.group.member(member).0.lacks_row(time) {
@@ -254,8 +254,8 @@ impl Working<'_, '_> {
         if self.release.group.member(member).0.is_integrated() {
             self.release.exchanging(|exchange, group| exchange.read(group, member, time))?;
         }
-        self.release.group.with(member, |own, calls, world, host| {
-            own.record(calls, world, host, time);
+        self.release.group.with(member, |own, calls, run, host| {
+            own.record(calls, run, host, time);
             Ok(())
         })
     }
@@ -307,7 +307,7 @@ impl Slaves for Working<'_, '_> {
     fn do_step(&mut self, slave: usize, from: Instant, to: Instant) -> Result<Instant, Failed> {
         let Slave { members, way_back, tells_max_step } = &self.slaves[slave];
         // The end of the run comes when the others are there: it has asked for that, or is in the event in which another one has.
-        let has_ended = |own: &mut Member| own.stepping.is_over || own.is_in_event_mode();
+        let has_ended = |own: &mut Member| own.stepping.is_over() || own.is_in_event_mode();
         if members.iter().any(|member| has_ended(self.release.group.member(*member).0)) {
             return Ok(to);
         }
@@ -315,7 +315,7 @@ impl Slaves for Working<'_, '_> {
         for &member in members {
             self.release.exchanging(|exchange, group| exchange.set(group, member, self.time))?;
             let own = self.release.group.member(member).0;
-            for known in [own.next_point(from), own.time_event(from)].into_iter().filter(|_| own.stepping.varies) {
+            for known in [own.next_point(from), own.time_event(from)].into_iter().filter(|_| own.stepping.varies()) {
                 until = own.stepping.ends_before(until, known);
             }
         }
@@ -355,7 +355,7 @@ impl Slaves for Working<'_, '_> {
         let (to, member) = (self.to, self.slaves[slave].members[0]);
         let asked = if source == Source::GetMaxStepSize { self.ask(member, from)? } else { None };
         let own = self.release.group.member(member).0;
-        // What is at the end of the step but for rounding is there.
+        // An event at the end of the step, but for rounding, does not shorten it.
         let is_before = |known: &Instant| !own.stepping.is_same(*known, to);
         Ok(match source {
             Source::GetMaxStepSize => asked.filter(is_before),

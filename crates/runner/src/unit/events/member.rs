@@ -1,18 +1,18 @@
-//! One FMU with Event Mode, as it is between two calls: where it is, whether it has an event, and what is set and read in
-//! which mode (semantics S22).
+//! One FMU with Event Mode, as it is between two calls: its communication point, its pending events, and the variables that are
+//! set and read in each mode (semantics S22).
 
 use super::clocks::StepClocks;
 use super::engine::Engine;
+use crate::activation_error::ActivationError;
 use crate::calls::{Calls, Recorded};
 use crate::exchange::Stamp;
-use crate::halt::Halt;
 use crate::inbox::Settable;
+use crate::run_state::RunState;
 use crate::stimuli::Stimulated;
 use crate::thread_host::{PartitionHost, gives_state};
 use crate::unit::stepping::Stepping;
-use crate::unit::way::{Came, Way};
+use crate::unit::substeps::{SubstepResult, Substeps};
 use crate::values::Publishing;
-use crate::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::{Batch, ComputeHandle, EventMode, Failure, Function, Outcome, Reasons, Status};
 use vecud_plan::schedule::{Due, Learned};
@@ -26,25 +26,26 @@ pub struct Member {
     pub stepping: Stepping,
     recorded: Option<Recorded>,
     pub clocks: StepClocks,
-    /// It wants Event Mode at the communication point that it has reached: its last step says so, or it was just initialised.
+    /// The FMU wants Event Mode at the communication point that it has reached: by its last step, or since it was just
+    /// initialised.
     wants_event: bool,
-    /// Of an FMU for Model Exchange: what is to be read again before it is integrated on.
+    /// For an FMU for Model Exchange: the values to be read again before it is integrated further.
     pub anew: Anew,
     /// Its last integrator step wants an event.
     step_event: bool,
-    /// What the state event did to each of its event indicators that comes to be handled, as `rootsFound` says it; all are 0 if there is
-    /// none.
+    /// `rootsFound` of the state event that is handled next, by event indicator; all are 0 if there is none.
     roots: Vec<i32>,
     /// When it has an event by its own word.
     next_event: Option<Instant>,
-    /// The communication point at which Event Mode was entered once more, since its next event was at the same time by its own word.
+    /// The communication point at which Event Mode was entered once more, since the FMU announced its next event for the same
+    /// time.
     repeated: Option<Instant>,
-    /// How often in a row it has told a next event that is at the time of the event at which it was told, but for rounding.
+    /// How often in a row the FMU has announced a next event whose time is, but for rounding, that of the event under way.
     crept: u32,
     /// Where the lines of a file end that inputs are on since the last release; `None`: they are on none.
     input_row: Option<Instant>,
-    /// When the next row of a file comes that changes what inputs hold since the last release; `None`: none does within the step, or this does not
-    /// end there.
+    /// The next row of a file that changes values of held inputs since the last release; `None`: there is none within the step,
+    /// or the step does not end there.
     held_row: Option<Instant>,
     /// The communication point before this one.
     before: Option<Instant>,
@@ -62,7 +63,7 @@ pub struct Member {
     is_mastered: bool,
     /// An input has jumped: all are set in the Event Mode that comes (FMI 3.0.2, 4.1.1).
     has_jump: bool,
-    /// They were, at the communication point where it stands.
+    /// The inputs that jumped were set, at the present communication point.
     is_set: bool,
 }
 
@@ -76,10 +77,11 @@ pub const NO_MODE: Failure = Failure {
     refused: true,
 };
 
-/// The most events in a row, each told for the time of the one before but for rounding, that are handled each at its time (semantics S22).
+/// The most events in a row, each announced for the time of the one before but for rounding, that are handled each at its time
+/// (semantics S22).
 const CREEPING: u32 = 1000;
 
-/// What may have changed at an event of an FMU that is integrated.
+/// The values that an event of an integrated FMU may have changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Anew {
     /// The values of its states.
@@ -94,42 +96,42 @@ impl Anew {
 }
 
 impl Member {
-    /// The FMU whose steps `task` makes; `learned`: what it has said of its clocks, by their places.
+    /// The FMU whose steps `unit` makes; `learned`: the intervals of its clocks, by their places.
     pub fn new(
-        world: &World,
-        task: UnitId,
+        run: &RunState,
+        unit: UnitId,
         mut plan: StepPlan,
         step: Fraction,
         mut engine: Engine,
         learned: &[Learned],
     ) -> Member {
-        let fmu = world.plan.units[task.0].fmu;
-        let is_resumed = world.begin > world.plan.start;
+        let fmu = run.plan.units[unit.0].fmu;
+        let is_resumed = run.begin > run.plan.start;
         // A state that it was given has it in Step Mode, where steps end.
-        let has_state = world.plan.fmus[fmu.0].initial_state.is_some();
+        let has_state = run.plan.fmus[fmu.0].initial_state.is_some();
         // The FMU takes the memory for it now.
         let mut remembers = || {
             let given = engine.remember();
-            gives_state(world, task, given, engine.is_healthy())
+            gives_state(run, unit, given, engine.is_healthy())
         };
         let goes_back = plan.goes_back && remembers();
         if plan.retry == Retry::FromState && !remembers() && engine.is_healthy() {
             plan.retry = Retry::Never;
         }
         if !is_resumed && !has_state && plan.engine != StepEngine::Steps {
-            engine.is_in_initial_event_mode(world.plan.fmus[fmu.0].time_unit.value(world.plan.start));
+            engine.is_in_initial_event_mode(run.plan.fmus[fmu.0].time_unit.value(run.plan.start));
         }
-        let left = is_resumed.then(|| world.instances[fmu.0].between_steps());
-        let mut stepping = Stepping::new(world, task, plan, step);
+        let left = is_resumed.then(|| run.instances[fmu.0].between_steps());
+        let mut stepping = Stepping::new(run, unit, plan, step);
         stepping.reached = left.as_ref().and_then(|left| left.ahead);
-        let point = stepping.reached.unwrap_or(world.begin);
+        let point = stepping.reached.unwrap_or(run.begin);
         stepping.aim(point, point, left.as_ref().and_then(|left| left.next_event));
         Member {
             engine,
             stepping,
-            recorded: Recorded::of(world, task),
-            clocks: StepClocks::new(world, task, learned, left.as_ref()),
-            // A state does not have the next time event, which an FMU that is integrated tells of in Event Mode alone.
+            recorded: Recorded::of(run, unit),
+            clocks: StepClocks::new(run, unit, learned, left.as_ref()),
+            // A saved state lacks the next time event, which an integrated FMU announces in Event Mode alone.
             wants_event: left.as_ref().map_or_else(
                 || match plan.engine {
                     StepEngine::Steps => false,
@@ -143,7 +145,7 @@ impl Member {
             crept: left.as_ref().map_or(0, |left| left.crept),
             anew: Anew::ALL,
             step_event: false,
-            roots: vec![0; world.described_now(fmu).event_indicators],
+            roots: vec![0; run.described_now(fmu).event_indicators],
             input_row: None,
             held_row: None,
             before: None,
@@ -168,10 +170,10 @@ impl Member {
         self.engine.fail();
     }
 
-    /// In a run that goes on from a saved state, before its first step: reads what the steps before have computed.
-    pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+    /// Reads, before the first step of a run that goes on from a saved state, the outputs of the steps before.
+    pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
         // Without Event Mode, some FMUs compute their first outputs only when they leave Initialization Mode.
-        if (self.stepping.is_resumed || !self.stepping.handles_events)
+        if (self.stepping.is_resumed() || !self.stepping.handles_events)
             && self.stepping.reached.is_none()
             && self.recorded.is_some()
         {
@@ -180,33 +182,33 @@ impl Member {
         Ok(())
     }
 
-    /// What stimuli feed was brought for a release.
+    /// Takes over the next rows of the stimuli that were fetched for a release.
     pub fn follow_rows(&mut self, stimuli: &[Stimulated]) {
         self.input_row = stimuli.iter().filter_map(Stimulated::next_row).min();
         self.held_row = stimuli.iter().filter_map(Stimulated::next_change).min();
     }
 
-    /// Brings what stimuli tick before the release `due` is over. `false`: that cannot be read, and the run ends.
-    pub fn take_fed(&mut self, world: &World, due: &Due) -> bool {
-        self.clocks.take_fed(world, (due.time, self.stepping.end_of(due)))
+    /// Fetches the ticks of stimuli before the release `due` is over. `false`: they cannot be read, and the run ends.
+    pub fn take_fed(&mut self, run: &RunState, due: &Due) -> bool {
+        self.clocks.take_fed(run, (due.time, self.stepping.end_of(due)))
     }
 
     /// Whether it has something to be handled in Event Mode at this communication point, which it is at.
-    pub fn has_event(&mut self, world: &World, point: Instant) -> bool {
+    pub fn has_event(&mut self, run: &RunState, point: Instant) -> bool {
         let before = self.before.replace(point).filter(|before| *before < point);
         let timed = self.next_event.is_some_and(|event| self.stepping.is_due(event, point));
         let has_row = self.stepping.has_jumped();
         self.note_jump(has_row);
-        self.clocks.is_due(world, point, before) | self.wants_event | timed | has_row | self.has_jump
+        self.clocks.is_due(run, point, before) | self.wants_event | timed | has_row | self.has_jump
     }
 
-    /// Something that feeds an input has jumped, or not. That is an event of steps; equations tell whether it is one.
+    /// Notes a jump of a source. For an FMU that makes steps it is an event; equations show by themselves whether it is one.
     pub fn note_jump(&mut self, has_jumped: bool) {
         self.has_jump |= has_jumped && self.stepping.handles_events && !self.is_integrated();
     }
 
-    /// Before an event: looks at outputs that it may make jump, unless they were read where it stands.
-    pub fn look_before_event(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+    /// Before an event: reads outputs that may jump in it, unless they were read at this communication point.
+    pub fn look_before_event(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
         match self.stepping.handles_events && !self.stepping.is_read_here() {
             true => calls.look_before_event(|batch| self.engine.get(batch)),
             false => Ok(()),
@@ -217,10 +219,10 @@ impl Member {
     #[inline(always)] // the instant stays in registers
     pub fn quiet_until(&mut self, due: &Due) -> Option<Instant> {
         let Member { stepping, next_event, .. } = self;
-        if self.wants_event || self.input_row.is_some() || !stepping.strides_from(due.time) {
+        if self.wants_event || self.input_row.is_some() || !stepping.is_regular_from(due.time) {
             return None;
         }
-        let end = stepping.usual_end(due)?;
+        let end = stepping.regular_end(due)?;
         let is_until = |event: &Instant| *event <= end || stepping.is_same(*event, end);
         (!next_event.as_ref().is_some_and(is_until)).then_some(end)
     }
@@ -230,20 +232,20 @@ impl Member {
         self.wants_event
     }
 
-    /// Whether it wants Event Mode once more where it has just left it.
+    /// Whether it wants Event Mode once more at the point where it has just left it.
     pub fn wants_event_again(&self) -> bool {
         self.wants_event && self.stepping.handles_events
     }
 
-    /// When it has an event after this communication point, by its own word; `None`: it has none, or has told too many that time has hardly
-    /// gone on for, and this one is handled at the next communication point.
+    /// The time of its next event after this communication point, as the FMU announced it; `None`: it announced none, or so many
+    /// in a row that time has hardly advanced, and the event is handled at the next communication point.
     pub fn time_event(&self, point: Instant) -> Option<Instant> {
         self.next_event.filter(|next| self.crept <= CREEPING && *next > point && !self.stepping.is_due(*next, point))
     }
 
-    /// The next communication point after this one that it has to have beside [`Member::time_event`], as far as it knows.
+    /// The next communication point after this one that it needs beside [`Member::time_event`], as far as that is known.
     pub fn next_point(&self, point: Instant) -> Option<Instant> {
-        // In a rig an input keeps from there on what it has at the row: nobody knows how many rows there are in a step.
+        // In a rig an input keeps its value of the row from there on: a step may span any number of rows.
         let row = self.input_row.filter(|_| self.stepping.shows_events());
         let known = [self.clocks.next(), self.stepping.input_event(point), row, self.held_row];
         known.into_iter().flatten().filter(|next| *next > point).min()
@@ -294,7 +296,7 @@ impl Member {
         self.wants_event |= is_wanted;
     }
 
-    /// It has as many event indicators as there are zeros here now. Gives back what it had for its roots before.
+    /// Swaps in a buffer of zeros, one for each event indicator that it has now; `zeros` gets the old buffer.
     pub fn take_roots(&mut self, zeros: &mut Vec<i32>) {
         std::mem::swap(&mut self.roots, zeros);
     }
@@ -310,7 +312,7 @@ impl Member {
     }
 
     /// First half of an iteration: clocks tick, discrete inputs are set.
-    pub fn set_in_event_mode(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+    pub fn set_in_event_mode(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
         if !self.stepping.handles_events {
             return Ok(());
         }
@@ -324,42 +326,42 @@ impl Member {
         calls.set_discrete(|ticked| clocks.is_one_active(ticked), |batch| event.set(batch))
     }
 
-    /// Reads which output clocks are active, and what is read in Event Mode, and publishes it.
+    /// Reads the active output clocks and the outputs of Event Mode, and publishes these.
     pub fn get_in_event_mode(
         &mut self,
         calls: &mut Calls,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         point: Instant,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         if !self.stepping.handles_events {
             return Ok(());
         }
         let now = self.publishing(point, point, true);
         let mut event = self.engine.event_mode().ok_or(NO_MODE)?;
-        self.clocks.get(world, &mut event, point)?;
-        let state = &world.tasks[self.stepping.task().0];
+        self.clocks.get(run, &mut event, point)?;
+        let state = &run.tasks[self.stepping.unit().0];
         self.clocks.active().for_each(|clock| state.note_ticked(clock));
         let clocks = &self.clocks;
         let is_read = |ticked: &[usize]| ticked.is_empty() || clocks.is_one_active(ticked);
-        calls.get_discrete(is_read, world, host, now, |batch| event.get(batch))
+        calls.get_discrete(is_read, run, host, now, |batch| event.get(batch))
     }
 
     /// Second half of an iteration. Whether it needs another one.
-    pub fn update(&mut self, calls: &Calls, point: Instant) -> Result<bool, Halt> {
+    pub fn update(&mut self, calls: &Calls, point: Instant) -> Result<bool, ActivationError> {
         if !self.stepping.handles_events {
             return Ok(false);
         }
         let update = self.event_mode()?.update()?;
         calls.allow(update.outcome)?;
-        self.stepping.is_over |= update.terminate_simulation;
+        self.stepping.request_end(update.terminate_simulation);
         self.anew.states |= update.values_of_continuous_states_changed;
         self.anew.nominals |= update.nominals_of_continuous_states_changed;
-        let next = update.next_event_time.and_then(|next| self.stepping.unit.instant(next));
+        let next = update.next_event_time.and_then(|next| self.stepping.time_unit.instant(next));
         let is_settled = !update.needs_update;
         let is_later = |next: &Instant| *next > point && !self.stepping.is_due(*next, point);
         let over = next.filter(|next| is_settled && !is_later(next));
-        // An event at the same time follows at once. One that is still told then is stale.
+        // An event at the same time follows at once. One that is still announced then is stale.
         let is_now = over.is_some_and(|next| self.stepping.is_same(next, point));
         let follows = is_now && self.repeated.replace(point) != Some(point);
         self.wants_event |= follows;
@@ -373,23 +375,23 @@ impl Member {
                 self.stepping.figures.time_creeps(point, CREEPING);
             }
         }
-        // What should have been before is handled at the next communication point, where the FMU tells the one after it.
+        // An event that is over is handled at the next communication point, where the FMU announces the one after it.
         self.next_event = next;
         Ok(update.needs_update)
     }
 
     /// Asks for the intervals of clocks after an iteration. Whether one of them ticks again at once.
-    pub fn ask(&mut self, world: &World, point: Instant) -> Result<bool, Halt> {
+    pub fn ask(&mut self, run: &RunState, point: Instant) -> Result<bool, ActivationError> {
         if !self.stepping.handles_events {
             return Ok(false);
         }
         let mut event = self.engine.event_mode().ok_or(NO_MODE)?;
-        self.clocks.ask(world, &mut event, point)?;
+        self.clocks.ask(run, &mut event, point)?;
         Ok(self.clocks.is_pending())
     }
 
     /// Sets continuous inputs, as they are at this time, unless they were in an event.
-    pub fn set(&mut self, calls: &mut Calls, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
+    pub fn set(&mut self, calls: &mut Calls, host: &PartitionHost, time: Instant) -> Result<(), ActivationError> {
         let is_set = std::mem::take(&mut self.is_set) && !self.is_mastered;
         let engine = &mut self.engine;
         calls.set_continuous(|batch, slopes| {
@@ -401,9 +403,9 @@ impl Member {
         })
     }
 
-    /// Reads what depends on the continuous inputs that were set, for the row of this time: equations follow at once, unlike steps.
-    /// Others see what was read at the end of the step before.
-    pub fn follow_inputs(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+    /// Reads the outputs that depend on the continuous inputs just set, for the row of this time: equations follow at once,
+    /// unlike steps. Other tasks see the outputs from the end of the step before.
+    pub fn follow_inputs(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
         if self.is_integrated() && self.recorded.is_some() && calls.sets_between_events() {
             return calls.read(|batch| self.engine.get(batch));
         }
@@ -415,20 +417,20 @@ impl Member {
         self.recorded.is_some() && self.stepping.lacks_row(time)
     }
 
-    /// Records what is set at this time, and what was read last.
-    pub fn record(&mut self, calls: &Calls, world: &World, host: &PartitionHost, time: Instant) {
+    /// Records the inputs of this time, and the outputs that were read last.
+    pub fn record(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost, time: Instant) {
         self.stepping.note();
         if let Some(recorded) = &self.recorded {
-            self.stepping.record_release(recorded, calls, world, host, time);
+            self.stepping.record_release(recorded, calls, run, host, time);
         }
     }
 
-    /// Records what there was before the event that it has at the communication point that it has reached, if that is to be shown.
-    pub fn show_before(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
+    /// Records the values before an event at the communication point that it has reached, if events are shown.
+    pub fn show_before(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost) {
         let reached = self.stepping.reached;
         let is_due = |event: Instant| reached.is_some_and(|reached| self.stepping.is_due(event, reached));
         let has_event = self.wants_event || self.next_event.is_some_and(is_due);
-        self.stepping.show_before(has_event, self.recorded.as_ref(), calls, world, host);
+        self.stepping.show_before(has_event, self.recorded.as_ref(), calls, run, host);
         if !has_event && reached.is_some() && reached == self.input_row {
             self.stepping.leave_row_out();
         }
@@ -472,14 +474,14 @@ impl Member {
         }
     }
 
-    /// Steps from one communication point to another, or as far as the FMU gets. If it can be taken back when it `rejects` a step, one that
-    /// is discarded ends where the FMU says.
+    /// Steps from one communication point to another, or as far as the FMU gets. `rejects`: the FMU can be taken back, so that a
+    /// discarded step ends at the time that the FMU reports.
     pub fn step(&mut self, from: Instant, to: Instant, rejects: bool) -> Result<(Outcome, Instant), Failure> {
         self.step_with(None, from, to, rejects)
     }
 
-    /// [`Member::step`] with inputs that these calls have set for a time: those on curves are set again where it begins at another one, and
-    /// where a part of it does.
+    /// [`Member::step`] with inputs that these calls have set for a time: inputs on curves are set again for a step that begins
+    /// at another time, and for each part of a step.
     pub fn step_with(
         &mut self,
         mut set: Option<(&mut Calls, Instant)>,
@@ -509,68 +511,68 @@ impl Member {
             stepping.reached = Some(to);
             return Ok((Outcome::Ok, to));
         }
-        let (mut way, mut is_part) = (Way::from(from), false);
+        let (mut substeps, mut is_part) = (Substeps::from(from), false);
         loop {
-            let mut next = way.next(stepping, to);
+            let mut next = substeps.next(stepping, to);
             next.2 = largest.map_or(next.2, |(_, size)| next.2.min(size));
             let mut before = stepper.begin();
             if let Some((calls, time)) = set.as_mut().filter(|(_, time)| is_part || from != *time) {
-                way.move_inputs(stepping, &mut before, calls, *time)?;
+                substeps.move_inputs(stepping, &mut before, calls, *time)?;
             }
             is_part = true;
             let stepped = match std::mem::take(steps_instead) {
                 true => before.step_instead(next.1, next.2),
-                false => way.step(stepping, before, next)?,
+                false => substeps.step(stepping, before, next)?,
             };
             if let Err(no_step) = &stepped
                 && rejects
                 && no_step.failure.status == Status::Discard
-                && let Some(reached) = stepping.unit.instant(no_step.reached)
+                && let Some(reached) = stepping.time_unit.instant(no_step.reached)
                 && reached > from
                 && reached < to
             {
                 stepping.reject(reached);
                 return Ok((Outcome::Ok, reached));
             }
-            if let Came::Further(_, said) = way.follow(stepping, stepped, next)? {
+            if let SubstepResult::Progress(_, said) = substeps.follow(stepping, stepped, next)? {
                 *wants_event = said.event_handling_needed;
-                if way.at() >= to || said.early_return || stepping.is_over {
-                    // An early return beyond the end is none, and told as it is; to a master any step that passes its end.
+                if substeps.at() >= to || said.early_return || stepping.is_over() {
+                    // An early return beyond the end is none, and is reported as it is; to a master any step that passes its end.
                     let passes = said.early_return || *is_mastered && stepping.is_off();
-                    let beyond = stepping.unit.instant(said.reached).filter(|_| passes);
+                    let beyond = stepping.time_unit.instant(said.reached).filter(|_| passes);
                     let beyond = beyond.filter(|beyond| *beyond > to && !stepping.is_same(*beyond, to));
-                    return Ok((way.outcome(), beyond.unwrap_or(way.at())));
+                    return Ok((substeps.outcome(), beyond.unwrap_or(substeps.at())));
                 }
             }
         }
     }
 
-    /// How far it can step from this point by its own word, beside that as an instant; `None`: everywhere.
+    /// The largest step that it reports from this point, and its end as an instant; `None`: no limit.
     pub fn max_step(&mut self, from: Instant) -> Result<(Outcome, f64, Option<Instant>), Failure> {
         let Member { engine: Engine::Steps(stepper), stepping, .. } = self else {
             unreachable!("its equations are integrated together with those of others");
         };
         let point = stepping.value(from);
         let (size, outcome) = stepper.max_step_size(point)?;
-        let until = stepping.unit.instant(point + size);
+        let until = stepping.time_unit.instant(point + size);
         self.largest = until.map(|until| (until, size));
         Ok((outcome, size, until))
     }
 
-    /// Reads what is valid between steps, for the release at `time`, and publishes it: what a step has computed, or, `in_event`,
-    /// what an event has changed at its end.
+    /// Reads the outputs that are valid between steps, for the release at `time`, and publishes them: those of a step, or,
+    /// `in_event`, those of an event at its end.
     pub fn get(
         &mut self,
         calls: &mut Calls,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         time: Instant,
         in_event: bool,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         let reached = self.stepping.reached.unwrap_or(time);
         let now = self.publishing(reached, time, in_event);
         let engine = &mut self.engine;
-        calls.get(world, host, now, |batch, slopes| {
+        calls.get(run, host, now, |batch, slopes| {
             let read = engine.get(batch)?;
             let Some(slopes) = slopes else { return Ok(read) };
             Ok(read.or(engine.get_slopes(slopes)?))
@@ -580,35 +582,35 @@ impl Member {
     }
 
     fn publishing(&self, visible: Instant, activation: Instant, in_event: bool) -> Publishing {
-        let (task, stamp) = (self.stepping.task(), Some(Stamp { visible, activation }));
-        Publishing { task, time: activation, stamp, in_event }
+        let (task, stamp) = (self.stepping.unit(), Some(Stamp { visible, activation }));
+        Publishing { unit: task, time: activation, stamp, in_event }
     }
 
     /// There is no further step in this run, in which all have come to `point`.
-    pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost, point: Option<Instant>) {
+    pub fn finish(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost, point: Option<Instant>) {
         self.stepping.note();
-        world.tasks[self.stepping.task().0].forget_ticked();
-        self.record_last(calls, world, host, world.begin);
-        // Ticks may still come until all threads have left (`World::leave_ticks`).
+        run.tasks[self.stepping.unit().0].forget_ticked();
+        self.record_last(calls, run, host, run.begin);
+        // Ticks may still come until all threads have left (`RunState::leave_ticks`).
         let (clocks, ticks) = (self.clocks.timelines(), Vec::new());
         let ahead = self.stepping.reached.filter(|reached| Some(*reached) != point);
         let Member { next_event, crept, wants_event, has_jump, .. } = *self;
-        world.instances[host.fmu().0].expect(BetweenSteps {
+        run.instances[host.fmu().0].expect(BetweenSteps {
             next_event,
             crept,
             wants_event,
             ahead,
             clocks,
             ticks,
-            seen: calls.seen(world),
+            seen: calls.seen(run),
             has_jump: has_jump || calls.has_jump(),
             jumps: calls.jumps(),
         });
     }
 
-    /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
-    pub fn record_last(&mut self, calls: &Calls, world: &World, host: &PartitionHost, least: Instant) {
-        self.stepping.record_last(self.recorded.as_ref(), calls, world, host, least);
+    /// Records the outputs of the last step, at its end, but not before `least`, the time that others have reached.
+    pub fn record_last(&mut self, calls: &Calls, run: &RunState, host: &PartitionHost, least: Instant) {
+        self.stepping.record_last(self.recorded.as_ref(), calls, run, host, least);
     }
 
     /// Gives back its part of the instance, so that this can be ended.
@@ -617,10 +619,10 @@ impl Member {
     }
 }
 
-/// Sets what somebody wants to have set between two steps.
+/// Sets variables by commands, between two steps.
 pub struct Commanded<'a> {
     pub member: &'a mut Member,
-    /// In Event Mode at this communication point, which it enters for that; `None`: in Step Mode, where it is.
+    /// In Event Mode at this communication point, which it enters for that; `None`: in Step Mode.
     pub point: Option<Instant>,
 }
 
@@ -636,7 +638,7 @@ impl Settable for Commanded<'_> {
     }
 
     /// No interval of a step depends on parameters.
-    fn follow_parameters(&mut self, _host: &PartitionHost, _time: Instant) -> Result<(), Halt> {
+    fn follow_parameters(&mut self, _host: &PartitionHost, _time: Instant) -> Result<(), ActivationError> {
         Ok(())
     }
 }

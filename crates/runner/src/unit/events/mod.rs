@@ -1,16 +1,17 @@
-//! The steps of FMUs with Event Mode, for Co-Simulation and for Model Exchange: of one, or of several whose clocks are connected, which
-//! make their steps together (semantics S19 to S25).
+//! The steps of FMUs with Event Mode, for Co-Simulation and for Model Exchange: of one, or of several whose clocks are connected,
+//! which make their steps together (semantics S19 to S25).
 //!
 //! A release at a communication point handles the events there, sets continuous inputs, records, and makes one step to the next
-//! communication point: the next instant of the grid, or an earlier time that is known, or that at which one of them returns
-//! early. What it was told of in between, such as ticks, waits for that point. A communication point of one is one of all.
+//! communication point: the next instant of the grid, or the time of an announced event, or an early return. Ticks that come in
+//! between wait for that point. A communication point of one member is one of all.
 
 mod clocks;
 mod continuous;
+mod coupled_system;
 mod engine;
+mod event_limit;
 mod exchange;
 mod group;
-mod joint;
 mod master;
 mod member;
 mod release;
@@ -26,21 +27,21 @@ use self::exchange::Exchange;
 use self::group::{Failed, Group};
 use self::master::Master;
 use self::release::EventRelease;
+use crate::activation_error::ActivationError;
 use crate::calls::{Calls, Meter};
-use crate::halt::Halt;
+use crate::run_state::RunState;
 use crate::thread_host::PartitionHost;
-use crate::world::World;
 use vecud_base::time::{Fraction, Instant};
 use vecud_fmi::ComputeHandle;
 use vecud_plan::schedule::{Due, Learned};
 use vecud_plan::{StepPlan, UnitId};
 
-/// What makes the steps of an FMU, or of a group.
+/// The steps of an FMU, or of a group.
 pub struct EventUnit {
     member: Member,
     /// The other members of the group, but for `member`.
     others: Vec<GroupMember>,
-    /// What of them all is integrated; `None`: they make their steps themselves.
+    /// The integration of the members for Model Exchange; `None`: there are none.
     continuous: Option<Continuous>,
     /// The algorithm that decides which member steps when; `None`: all step to each communication point of any of them.
     master: Option<(Master, Exchange)>,
@@ -51,19 +52,19 @@ pub struct EventUnit {
 }
 
 impl EventUnit {
-    /// The steps of this task, `plan`, each over `step`; `learned`: what the FMU has said of its clocks, by their places.
+    /// The steps of this task, `plan`, each over `step`; `learned`: the intervals of its clocks, by their places.
     pub fn new(
-        world: &World,
-        task: UnitId,
+        run: &RunState,
+        unit: UnitId,
         plan: StepPlan,
         step: Fraction,
         engine: Engine,
         learned: &[Learned],
     ) -> EventUnit {
-        let member = Member::new(world, task, plan, step, engine, learned);
-        let is_first = world.plan.is_first(task);
-        let continuous = if is_first { Continuous::of(world, task) } else { None };
-        let master = if is_first { Master::of(world, task) } else { None };
+        let member = Member::new(run, unit, plan, step, engine, learned);
+        let is_first = run.plan.is_first(unit);
+        let continuous = if is_first { Continuous::of(run, unit) } else { None };
+        let master = if is_first { Master::of(run, unit) } else { None };
         EventUnit { continuous, master, ..EventUnit::from(member) }
     }
 
@@ -88,8 +89,8 @@ impl EventUnit {
     }
 
     /// [`super::Unit::stimulate_others`].
-    pub fn stimulate_others(&mut self, world: &World, due: &Due, is_held: bool) -> bool {
-        self.others.iter_mut().all(|other| other.stimulate(world, due, is_held))
+    pub fn stimulate_others(&mut self, run: &RunState, due: &Due, is_held: bool) -> bool {
+        self.others.iter_mut().all(|other| other.stimulate(run, due, is_held))
     }
 
     /// Without the other members from now on.
@@ -121,15 +122,15 @@ impl EventUnit {
     pub fn run(
         &mut self,
         calls: &mut Calls,
-        world: &'static World,
+        run: &'static RunState,
         host: &'static PartitionHost,
         due: &Due,
         meter: &mut impl Meter,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         let EventUnit { member, others, continuous, master, failed, is_over } = self;
         let (master, exchange) = master.as_mut().map(|(master, exchange)| (&*master, exchange)).unzip();
         let continuous = continuous.as_mut();
-        let group = Group { world, host, first: (member, calls), others };
+        let group = Group { run, host, first: (member, calls), others };
         let mut release = EventRelease { group, continuous, exchange, is_over: *is_over };
         if failed.is_some() || release.is_over || release.is_over(due.time) {
             *is_over = release.is_over;
@@ -141,14 +142,14 @@ impl EventUnit {
             Some(master) => master.release(&mut release, due, meter),
             None => release.release(due, meter),
         };
-        let result = result.map_err(|Failed { member, halt }| {
+        let result = result.map_err(|Failed { member, error }| {
             *failed = Some(member);
             if member == 0 {
-                return halt;
+                return error;
             }
             // Not in the name of the first one.
-            halt.note(release.group.host(member));
-            Halt::Other
+            error.note(release.group.host(member));
+            ActivationError::Other
         });
         release.group.end(result.is_ok());
         *is_over = release.is_over;
@@ -156,19 +157,19 @@ impl EventUnit {
     }
 
     /// There is no further step in this run.
-    pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
+    pub fn finish(&mut self, calls: &Calls, run: &RunState, host: &'static PartitionHost) {
         let others = self.others.iter().filter_map(|other| other.member.stepping.reached);
         let point = others.chain(self.member.stepping.reached).min();
         let keeps_jump = |number| self.master.as_ref().is_some_and(|(_, exchange)| exchange.keeps_jump(number));
         self.member.note_jump(keeps_jump(0));
-        self.member.finish(calls, world, host, point);
+        self.member.finish(calls, run, host, point);
         for (place, GroupMember { member, calls, .. }) in self.others.iter_mut().enumerate() {
             member.note_jump(keeps_jump(place + 1));
-            member.finish(calls, world, host.of(world.plan.units[calls.task().0].fmu), point);
+            member.finish(calls, run, host.of(run.plan.units[calls.unit().0].fmu), point);
         }
     }
 
-    /// The one FMU whose steps it makes, for whoever makes them together with others.
+    /// The FMU of this unit, or the first member of its group.
     pub fn member(&mut self) -> &mut Member {
         &mut self.member
     }
@@ -178,7 +179,7 @@ impl EventUnit {
         self.member.into_part()
     }
 
-    /// Gives the one FMU to a task that makes its steps together with those of others.
+    /// The FMU of this unit, for a group that it joins.
     pub fn into_member(self) -> Member {
         self.member
     }

@@ -5,10 +5,10 @@ use super::continuous::Continuous;
 use super::exchange::Exchange;
 use super::group::{Failed, Group};
 use super::member::Commanded;
+use crate::activation_error::ActivationError;
 use crate::calls::Meter;
-use crate::halt::Halt;
 use crate::inbox::Turn;
-use crate::unit::{step, way};
+use crate::unit::{step, substeps};
 use vecud_base::time::Instant;
 use vecud_fmi::Function;
 use vecud_plan::StepClock;
@@ -19,7 +19,7 @@ use vecud_record::unusable::Unusable;
 /// Iterations of an event (semantics S22).
 const ITERATIONS: u32 = 100;
 
-/// Who has stepped, by number; of more than there is room for nobody is taken back.
+/// The members that have stepped, a bit by number; those beyond 64 are not taken back.
 #[derive(Clone, Copy, Default)]
 struct Stepped(u64);
 
@@ -33,12 +33,12 @@ impl Stepped {
     }
 }
 
-/// A release: the FMUs of a unit, and what is done with several of them together.
+/// One release: the FMUs of a unit, and the parts that they share.
 pub struct EventRelease<'a> {
     pub group: Group<'a>,
-    /// What of them is integrated.
+    /// The integration of those for Model Exchange.
     pub continuous: Option<&'a mut Continuous>,
-    /// What goes between those that a master steps.
+    /// The values between members with a master.
     pub exchange: Option<&'a mut Exchange>,
     /// One of them has asked for the end of the run, and all have had their last row: no step follows.
     pub is_over: bool,
@@ -48,12 +48,14 @@ impl EventRelease<'_> {
     /// Whether one of them has asked for the end of the run, which comes now.
     pub fn is_over(&mut self, time: Instant) -> bool {
         let group = &mut self.group;
-        let Some(over) = (0..group.len()).find(|number| group.member(*number).0.stepping.is_over) else { return false };
-        let (world, host) = (group.world, group.host(over));
-        step::end(world, host, &group.member(over).0.stepping);
-        let Ok(()) = group.each(|member, calls, world, host| {
-            member.stepping.is_over = true;
-            member.record_last(calls, world, host, time);
+        let Some(over) = (0..group.len()).find(|number| group.member(*number).0.stepping.is_over()) else {
+            return false;
+        };
+        let (run, host) = (group.run, group.host(over));
+        step::end(run, host, &group.member(over).0.stepping);
+        let Ok(()) = group.each(|member, calls, run, host| {
+            member.stepping.request_end(true);
+            member.record_last(calls, run, host, time);
             Ok(())
         }) else {
             unreachable!("nothing is called")
@@ -62,17 +64,17 @@ impl EventRelease<'_> {
         true
     }
 
-    /// Takes up what each has to know for the release `due`: where its work ends.
+    /// Fetches the inputs of each member for the release `due`. Returns the end of its work.
     pub fn fetch(&mut self, due: &Due) -> Result<Instant, Failed> {
         let (first, time) = (&self.group.first.0.stepping, due.time);
         let target = first.bounded(first.end_of(due));
         let goes_on = self.exchange.as_ref().is_some_and(|exchange| exchange.goes_on(time));
-        self.group.each(|member, calls, world, host| {
+        self.group.each(|member, calls, run, host| {
             calls.begin();
-            calls.follow_sizes(world, host);
+            calls.follow_sizes(run, host);
             member.take_up(calls)?;
             if !goes_on {
-                calls.fetch(world, host, member.stepping.looks_at(time));
+                calls.fetch(run, host, member.stepping.looks_at(time));
             }
             Ok(())
         })?;
@@ -86,8 +88,7 @@ impl EventRelease<'_> {
         Ok(target)
     }
 
-    /// Handles events at this communication point, and what somebody wants to have set there, in a release at `time`. `false`: the run is
-    /// over for one of them.
+    /// Handles events at this communication point, and commands, in a release at `time`. `false`: an FMU has ended the run.
     pub fn come_to_rest(&mut self, point: Instant, time: Instant) -> Result<bool, Failed> {
         let mut again = false;
         loop {
@@ -95,7 +96,7 @@ impl EventRelease<'_> {
             if self.group.has_end() {
                 return Ok(false);
             }
-            // Before anything is set that was not in the event, so that it is seen what that does.
+            // Before inputs are set outside of the event, so that their effect is seen.
             self.integrate(|continuous, group, exchange| continuous.leave_event(group, exchange, point))?;
             again = self.carry_out_in_step_mode(point, time)?;
             if !again {
@@ -118,13 +119,13 @@ impl EventRelease<'_> {
         self.go_on((time, target), true, meter)
     }
 
-    /// Where the step of the release `due` ends, if there is nothing to do but that: one FMU that is integrated, from which others take
-    /// nothing and which takes nothing, and which has no event here nor knows of one on the way.
+    /// The end of the step of the release `due`, if it does nothing else: one integrated FMU, unconnected, without an event here
+    /// or announced for the step.
     #[inline(always)] // the instant stays in registers, in the one place
     fn quiet_until(&mut self, due: &Due) -> Option<Instant> {
         let continuous = self.continuous.as_ref().filter(|continuous| continuous.is_quiet())?;
         let target = self.group.first.0.quiet_until(due)?;
-        (!continuous.is_restless()).then_some(target)
+        (!continuous.is_exhausted()).then_some(target)
     }
 
     /// Makes the step of a [quiet](EventRelease::quiet_until) release.
@@ -132,7 +133,7 @@ impl EventRelease<'_> {
     fn pass(&mut self, time: Instant, target: Instant, meter: &mut impl Meter) -> Result<(), Failed> {
         let (member, calls) = (&mut *self.group.first.0, &mut *self.group.first.1);
         calls.begin();
-        member.record(calls, self.group.world, self.group.host, time);
+        member.record(calls, self.group.run, self.group.host, time);
         let known = earlier(member.stepping.stop, member.time_event(time));
         meter.enter();
         let passed = self.integrate(|continuous, group, exchange| {
@@ -143,7 +144,8 @@ impl EventRelease<'_> {
         passed.map(drop)
     }
 
-    /// The work of a release at `time`, or what is left of it, up to `target`. `is_first`: nothing of it was done, and it has no row yet.
+    /// Does the work of a release at `time`, or the rest of it, up to `target`. `is_first`: nothing was done yet, and the release
+    /// has no row.
     fn go_on(
         &mut self,
         (time, target): (Instant, Instant),
@@ -191,17 +193,17 @@ impl EventRelease<'_> {
             return Ok(true);
         }
         if reached == point && !self.group.wants_event() {
-            let failure = way::stuck(self.group.first.0.stepping.value(point));
-            return Err(Failed { member: 0, halt: Halt::Call(failure) });
+            let failure = substeps::stuck(self.group.first.0.stepping.value(point));
+            return Err(Failed { member: 0, error: ActivationError::Call(failure) });
         }
         Ok(false)
     }
 
-    /// Reads and publishes what the steps of the release at `time` have computed.
+    /// Reads and publishes the outputs of the release at `time`.
     pub fn publish(&mut self, time: Instant) -> Result<(), Failed> {
-        self.group.each(|member, calls, world, host| {
-            member.get(calls, world, host, time, false)?;
-            member.show_before(calls, world, host);
+        self.group.each(|member, calls, run, host| {
+            member.get(calls, run, host, time, false)?;
+            member.show_before(calls, run, host);
             Ok(())
         })?;
         if let Some(exchange) = &mut self.exchange {
@@ -218,7 +220,7 @@ impl EventRelease<'_> {
 
     /// Steps all that are at this communication point to the next one, which is `target` at most.
     fn step(&mut self, point: Instant, target: Instant) -> Result<(), Failed> {
-        let vary = (0..self.group.len()).all(|number| self.group.member(number).0.stepping.varies);
+        let vary = (0..self.group.len()).all(|number| self.group.member(number).0.stepping.varies());
         let mut to = self.group.first.0.stepping.next(point, target);
         let mut all_known = self.group.first.0.stepping.stop;
         if vary {
@@ -229,11 +231,11 @@ impl EventRelease<'_> {
                 all_known = earlier(all_known, known);
                 to = self.group.first.0.stepping.ends_before(to, known);
             }
-            let is_restless = self.continuous.as_ref().is_some_and(|continuous| continuous.is_restless());
+            let is_exhausted = self.continuous.as_ref().is_some_and(|continuous| continuous.is_exhausted());
             for number in 0..self.group.len() {
                 let (member, _) = self.group.member(number);
                 let mut timed = member.time_event(point);
-                if is_restless && member.is_integrated() && timed.take().is_some_and(|event| event < target) {
+                if is_exhausted && member.is_integrated() && timed.take().is_some_and(|event| event < target) {
                     self.integrate(|continuous, group, _| {
                         continuous.too_many(group, point);
                         Ok(())
@@ -243,7 +245,8 @@ impl EventRelease<'_> {
                 to = self.group.first.0.stepping.ends_before(to, timed);
             }
         }
-        // Those that may return early first: the others need not be taken back then. What is integrated ends at its events.
+        // Members that may return early come first, so that the others need not be taken back. The integration ends at its
+        // events.
         let mut stepped = Stepped::default();
         for early in [true, false] {
             if !early {
@@ -275,8 +278,8 @@ impl EventRelease<'_> {
         })
     }
 
-    /// FMUs that have passed the point at which another one has returned early step to that point instead, where they can be
-    /// taken back: the others are ahead, and take part in what happens there at their own point.
+    /// Lets FMUs that have passed the point of another one's early return step to that point instead, where they can be taken
+    /// back: the others are ahead, and take part in its events at their own point.
     fn take_back(&mut self, point: Instant, stepped: Stepped) -> Result<(), Failed> {
         for _ in 0..self.group.len() {
             let reached = self.group.point(point);
@@ -294,25 +297,24 @@ impl EventRelease<'_> {
         Ok(())
     }
 
-    /// Sets in Step Mode what somebody wants to have set there before the step. Whether more is due that wants Event Mode.
+    /// Carries out the commands of Step Mode before the step. Returns whether more are due that want Event Mode.
     fn carry_out_in_step_mode(&mut self, point: Instant, time: Instant) -> Result<bool, Failed> {
         let mut wants_event_mode = false;
         for number in 0..self.group.len() {
             if self.group.is_at(number, point) {
-                wants_event_mode |= self.group.with(number, |member, calls, world, host| {
+                wants_event_mode |= self.group.with(number, |member, calls, run, host| {
                     let setting = &mut Commanded { member, point: None };
-                    Ok(calls.carry_out(world, host, setting, time, Turn::StepMode)?.wants_event_mode)
+                    Ok(calls.carry_out(run, host, setting, time, Turn::StepMode)?.wants_event_mode)
                 })?;
             }
         }
         Ok(wants_event_mode)
     }
 
-    /// Handles the events at this communication point in a release at `time`, if there are any, after what somebody wants to have set
-    /// in this turn.
+    /// Handles the events at this communication point in a release at `time`, if there are any, after the commands of this turn.
     pub fn handle_events(&mut self, point: Instant, time: Instant, turn: Turn) -> Result<(), Failed> {
         self.handle_event(point, time, turn)?;
-        // By its own word one of them has the next one at the same time: each says so once (semantics S22).
+        // An FMU may announce its next event for the same time, once (semantics S22).
         let recurs = |group: &mut Group| {
             (0..group.len()).any(|number| group.is_at(number, point) && group.member(number).0.wants_event_again())
         };
@@ -334,11 +336,11 @@ impl EventRelease<'_> {
                 has_jumped = exchange.has_jump(group, number, point);
                 Ok(())
             })?;
-            is_event |= self.group.with(number, |member, calls, world, host| {
+            is_event |= self.group.with(number, |member, calls, run, host| {
                 member.note_jump(calls.take_jump() | has_jumped);
-                let has_event = member.has_event(world, point);
+                let has_event = member.has_event(run, point);
                 let setting = &mut Commanded { member, point: Some(point) };
-                let _it_is_in_event_mode_then = calls.carry_out(world, host, setting, time, turn)?;
+                let _it_is_in_event_mode_then = calls.carry_out(run, host, setting, time, turn)?;
                 Ok(has_event | member.is_in_event_mode() | calls.has_changed())
             })?;
         }
@@ -360,14 +362,14 @@ impl EventRelease<'_> {
                 if !self.group.is_at(number, point) {
                     continue;
                 }
-                // What those before it have computed in this iteration.
+                // Carries the values that members before it have computed in this iteration.
                 let is_mastered = self.exchange.is_some();
                 self.exchanging(|exchange, group| exchange.carry_to_event(group, number, point))?;
                 self.exchanging(|exchange, group| exchange.carry_jumps(group, number, point))?;
                 self.exchanging(|exchange, group| exchange.set_in_event(group, number, point))?;
-                self.group.with(number, |member, calls, world, host| {
+                self.group.with(number, |member, calls, run, host| {
                     if !is_mastered && (iteration > 0 || number > 0) {
-                        calls.fetch(world, host, time);
+                        calls.fetch(run, host, time);
                     }
                     member.note_jump(calls.take_jump());
                     calls.has_changed();
@@ -375,7 +377,7 @@ impl EventRelease<'_> {
                         member.set(calls, host, time)?;
                     }
                     member.set_in_event_mode(calls)?;
-                    member.get_in_event_mode(calls, world, host, point)
+                    member.get_in_event_mode(calls, run, host, point)
                 })?;
                 if let Some(exchange) = &mut self.exchange {
                     exchange.has_computed(number);
@@ -397,7 +399,7 @@ impl EventRelease<'_> {
             }
             for number in 0..self.group.len() {
                 let group = &mut self.group;
-                if group.is_at(number, point) && group.with(number, |member, _, world, _| member.ask(world, point))? {
+                if group.is_at(number, point) && group.with(number, |member, _, run, _| member.ask(run, point))? {
                     again = Some(number);
                 }
             }
@@ -410,13 +412,13 @@ impl EventRelease<'_> {
                 None => return self.leave(point, time),
             }
         }
-        let (host, task) = (self.group.host(restless), self.group.task(restless));
+        let (host, task) = (self.group.host(restless), self.group.unit(restless));
         let reading = Unusable::Restless(ITERATIONS.into(), by_others.into());
-        Err(Failed { member: restless, halt: host.fail_reading(Function::UpdateDiscreteStates, task, point, reading) })
+        Err(Failed { member: restless, error: host.fail_reading(Function::UpdateDiscreteStates, task, point, reading) })
     }
 
-    /// Whether an iteration of an event has changed what one of them takes from others that a master steps with it, in Event Mode or, of what
-    /// is integrated, at all times: which.
+    /// The member, if there is one, whose inputs an iteration of an event has changed: those that it takes in Event Mode or, if
+    /// it is integrated, any.
     fn has_news(&mut self, point: Instant) -> Result<Option<usize>, Failed> {
         if self.exchange.is_none() {
             return Ok(None);
@@ -437,15 +439,15 @@ impl EventRelease<'_> {
         Ok(news)
     }
 
-    /// Leaves Event Mode, and reads what it has changed. After `terminateSimulation` nothing is left to be entered: all stay there until
+    /// Leaves Event Mode, and reads the outputs that it has changed. After `terminateSimulation` all stay in Event Mode until
     /// they are terminated.
     fn leave(&mut self, point: Instant, time: Instant) -> Result<(), Failed> {
         let is_over = self.group.has_end();
-        self.group.at_point(point, |member, calls, world, host| {
+        self.group.at_point(point, |member, calls, run, host| {
             if !is_over {
                 calls.allow(member.leave_event_mode()?)?;
             }
-            member.get(calls, world, host, time, true)
+            member.get(calls, run, host, time, true)
         })?;
         if let Some(continuous) = &mut self.continuous {
             continuous.note_event(point);
@@ -456,7 +458,7 @@ impl EventRelease<'_> {
         Ok(())
     }
 
-    /// Does something with what is integrated, if there is anything.
+    /// Does something with the integration, if there is one.
     pub fn integrate<T>(
         &mut self,
         body: impl FnOnce(&mut Continuous, &mut Group, Option<&mut Exchange>) -> Result<T, Failed>,
@@ -465,7 +467,7 @@ impl EventRelease<'_> {
         body(continuous, &mut self.group, self.exchange.as_deref_mut()).map(Some)
     }
 
-    /// Does something with what goes between them, if a master steps them.
+    /// Does something with the values between the members, if a master steps them.
     pub fn exchanging(
         &mut self,
         body: impl FnOnce(&mut Exchange, &mut Group) -> Result<(), Failed>,
@@ -474,23 +476,23 @@ impl EventRelease<'_> {
         body(exchange, &mut self.group)
     }
 
-    /// Whether a release goes on by itself where a step has ended early, since nobody else takes part in what happens there: all are
-    /// integrated, and neither do their clocks tick others nor has an event rows.
+    /// Whether a release continues by itself after a step has ended early, since no other task takes part in the event: all
+    /// members are integrated, have no clocks, and events have no rows.
     fn goes_on_within(&mut self) -> bool {
         let group = &mut self.group;
         (0..group.len()).all(|number| {
-            let clocks = &group.world.plan.fmus[group.host(number).fmu().0].output_clocks;
+            let clocks = &group.run.plan.fmus[group.host(number).fmu().0].output_clocks;
             let member = group.member(number).0;
             member.is_integrated() && clocks.is_empty() && !member.stepping.shows_events()
         })
     }
 
-    /// Hands the ticks of the clocks of one of them to what they trigger: tasks at once, clocks of the group in its next iteration, or, in
-    /// the draft, an interval later.
+    /// Hands the ticks of a member's clocks to their targets: to tasks at once, to clocks of the group in its next iteration, or,
+    /// in the draft, after a delay.
     fn hand_out(&mut self, number: usize, point: Instant) {
         let group = &mut self.group;
-        let (world, host) = (group.world, group.host(number));
-        let clocks = &world.plan.fmus[host.fmu().0].output_clocks;
+        let (run, host) = (group.run, group.host(number));
+        let clocks = &run.plan.fmus[host.fmu().0].output_clocks;
         for (place, planned) in clocks.iter().enumerate() {
             if !group.member(number).0.clocks.is_one_active(&[place]) {
                 continue;
@@ -502,10 +504,10 @@ impl EventRelease<'_> {
                 let is_it = |group: &mut Group, number: &usize| group.host(*number).fmu() == *fmu;
                 let Some(target) = (0..group.len()).find(|number| is_it(group, number)) else { continue };
                 let member = group.member(target).0;
-                member.clocks.tick(world, *clock, point, time);
+                member.clocks.tick(run, *clock, point, time);
                 if member.stepping.reached.is_some_and(|reached| reached > time) {
-                    let task = group.task(target);
-                    world.board.task(task).count(TaskWord::Deferred, 1);
+                    let unit = group.unit(target);
+                    run.board.task(unit).count(TaskWord::Deferred, 1);
                 }
             }
         }

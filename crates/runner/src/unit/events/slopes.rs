@@ -1,14 +1,14 @@
-//! How what comes back around an algebraic loop depends on its inputs, by directional derivatives of its FMUs.
+//! The derivatives of an algebraic loop's response with respect to its inputs, from directional derivatives of its FMUs.
 
 use super::engine::Engine;
 use super::group::{Failed, Group};
 use super::wires::Wire;
-use crate::halt::Halt;
+use crate::activation_error::ActivationError;
 use vecud_description::ValueReference;
 use vecud_fmi::{DerivativeError, Jacobian, Provides, SparsityPattern, Status};
 use vecud_solver::master::{LoopError, LuMatrix};
 
-/// What one FMU of a loop makes of its inputs there. All memory is taken when it is made.
+/// The derivatives of one FMU of a loop. All memory is taken when it is made.
 pub struct Slopes {
     member: usize,
     pattern: SparsityPattern,
@@ -84,8 +84,8 @@ impl Slopes {
             match pattern.read(&mut now, values) {
                 Ok(outcome) => calls.allow(outcome).map(|()| Ok(true)),
                 Err(DerivativeError::Failed(failure)) if failure.status == Status::Discard => Ok(Err(())),
-                Err(DerivativeError::Failed(failure)) => Err(Halt::Call(failure)),
-                // What cannot be called is not, and differences do.
+                Err(DerivativeError::Failed(failure)) => Err(ActivationError::Call(failure)),
+                // Differences replace derivatives that cannot be called.
                 Err(_) => Ok(Ok(false)),
             }
         });

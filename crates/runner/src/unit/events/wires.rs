@@ -1,5 +1,5 @@
-//! How values go from one FMU of a group to another within a release: from where they are read to where they are set, at once, and
-//! seen by nobody else (semantics S24).
+//! Wires: they carry values from one FMU of a group to another within a release, at once, and unseen by other tasks (semantics
+//! S24).
 
 use crate::calls::Calls;
 use std::ops::Range;
@@ -15,8 +15,8 @@ pub struct Wire {
     /// The numbers of its FMUs in the unit.
     pub from: usize,
     pub to: usize,
-    source: End,
-    target: End,
+    source: Port,
+    target: Port,
     conversion: Option<Conversion>,
     words: Vec<u64>,
     /// As many, as they come from its FMU.
@@ -25,12 +25,12 @@ pub struct Wire {
     left: Vec<u64>,
     /// They have jumped at another communication point than that of the FMU that the wire leads to, which takes the jump at its own.
     pub has_jumped: bool,
-    /// Of strings and binaries, one for each element, with how long it is; `None` of one that is longer than there is room for.
+    /// For strings and binaries: the bytes of each element, and their number; `None`: longer than the buffer.
     texts: Vec<(Vec<u8>, Option<usize>)>,
 }
 
 /// Where a wire meets a call.
-struct End {
+struct Port {
     call: usize,
     /// The item of the call's batch.
     item: usize,
@@ -40,19 +40,19 @@ struct End {
     runs: Vec<Range<usize>>,
 }
 
-impl End {
+impl Port {
     /// Where a connection is among the batches of a task.
-    fn of(batches: &[vecud_plan::BatchPlan], connection: ConnectionId, runs: &[Range<usize>]) -> End {
+    fn of(batches: &[vecud_plan::BatchPlan], connection: ConnectionId, runs: &[Range<usize>]) -> Port {
         let in_batch =
             |batch: &vecud_plan::BatchPlan| batch.items.iter().position(|item| item.connections.contains(&connection));
         let found = batches.iter().enumerate().find_map(|(call, batch)| Some((call, in_batch(batch)?)));
         let (call, item) = found.expect("both tasks of a connection read and set it");
         let own = &batches[call].items[item];
         let is_whole = matches!(runs, [all] if *all == (0..own.elements));
-        End { call, item, variable: is_whole.then_some((own.reference, own.elements)), runs: runs.to_vec() }
+        Port { call, item, variable: is_whole.then_some((own.reference, own.elements)), runs: runs.to_vec() }
     }
 
-    /// Its elements among those of the batch.
+    /// The elements of the port in the batch.
     fn elements(&self, batch: &Batch) -> impl Iterator<Item = usize> + use<'_> {
         let first = batch.elements(self.item).start;
         self.runs.iter().cloned().flatten().map(move |element| first + element)
@@ -60,7 +60,7 @@ impl End {
 }
 
 impl Wire {
-    /// A wire between tasks whose numbers in the unit `number` knows.
+    /// A wire between tasks; `number` gives their numbers in the unit.
     pub fn new(plan: &Plan, wire: &WirePlan, number: impl Fn(UnitId) -> usize) -> Wire {
         let connection = &plan.connections[wire.connection.0];
         let (from, to) = (&plan.units[wire.from.0], &plan.units[wire.to.0]);
@@ -71,8 +71,8 @@ impl Wire {
             connection: wire.connection,
             from: number(wire.from),
             to: number(wire.to),
-            source: End::of(&from.get, wire.connection, &connection.from_elements),
-            target: End::of(&to.set, wire.connection, &connection.to_elements),
+            source: Port::of(&from.get, wire.connection, &connection.from_elements),
+            target: Port::of(&to.set, wire.connection, &connection.to_elements),
             conversion: Some(connection.conversion).filter(|conversion| *conversion != Conversion::NONE),
             words: vec![0; if is_text { 0 } else { elements }],
             remembered: vec![0; if is_text { 0 } else { elements }],
@@ -92,7 +92,7 @@ impl Wire {
         self.target.variable
     }
 
-    /// What a derivative of its source is of its target.
+    /// Converts a derivative of the source to one of the target.
     pub fn derivative(&self, derivative: f64) -> f64 {
         self.conversion.map_or(derivative, |conversion| conversion.derivative(derivative))
     }
@@ -102,7 +102,7 @@ impl Wire {
         self.words.len()
     }
 
-    /// Takes up what its FMU has read last.
+    /// Takes up the values that its source has read last.
     pub fn take_up(&mut self, calls: &Calls) {
         let values = calls.got(self.source.call);
         let mut elements = self.source.elements(values);
@@ -110,9 +110,9 @@ impl Wire {
             let value = values.word(element);
             *word = self.conversion.map_or(value, |conversion| conversion.apply(value));
         }
-        for ((room, length), element) in self.texts.iter_mut().zip(elements) {
+        for ((text, length), element) in self.texts.iter_mut().zip(elements) {
             *length = values.bytes(element).ok().and_then(|bytes| {
-                room.get_mut(..bytes.len())?.copy_from_slice(bytes);
+                text.get_mut(..bytes.len())?.copy_from_slice(bytes);
                 Some(bytes.len())
             });
         }
@@ -146,7 +146,7 @@ impl Wire {
         }
     }
 
-    /// What it has taken up, as numbers.
+    /// The values that it has taken up, as numbers.
     pub fn doubles(&self) -> impl Iterator<Item = f64> {
         self.words.iter().map(|word| f64::from_bits(*word))
     }
@@ -156,7 +156,7 @@ impl Wire {
         self.words.iter_mut().zip(doubles).for_each(|(word, double)| *word = double.to_bits());
     }
 
-    /// Hands that over to what its other FMU is set next.
+    /// Copies the values to the inputs that its target sets next.
     pub fn hand_over(&self, calls: &mut Calls) {
         let values = calls.wanted(self.target.call);
         let mut elements = self.target.elements(values);

@@ -1,31 +1,35 @@
-//! Which levels of one FMU share a FIFO priority, where the band has fewer priorities than the FMU has levels (semantics S5).
+//! Levels of one FMU that share a FIFO priority, where the band has fewer priorities than the FMU has levels (semantics S5).
 //!
 //! Guarantees: only neighbours in the FMU's order share; a triggered level shares none with one that may tick it, directly or
 //! through others, since its partition has to run before the callback returns; the whole band is used.
 //!
-//! Who shares a priority waits for a less urgent one of these that has begun. So that this harms least, the sum of
-//! (delay / period)² is the smallest that there is, where a delay is what the less urgent ones of a priority take; squares,
-//! since one long delay is worse than many short ones. Where execution times are not known, each is taken to be in
-//! proportion to its period: nearest periods come first. Of equal sums the one that leaves the more urgent levels alone.
+//! A level that shares a priority waits for a less urgent one of these that has begun. To keep the harm least, the sum of (delay
+//! / period)² is minimal, where a delay is the time of the less urgent ones of a priority; squares, since one long delay is worse
+//! than many short ones. Where execution times are not known, each is taken to be in proportion to its period: nearest periods
+//! come first. Of equal sums the one that leaves the more urgent levels alone.
 
-use super::classes::PriorityGroup;
 use super::merge::{TooNarrow, keys};
+use super::priority_groups::PriorityGroup;
 use std::ops::Range;
 
 /// The period of a class that has none, s.
 const NO_PERIOD: f64 = 1e6;
 
-/// What sharing costs; smaller is better. First the sum, then how urgent those are that share.
+/// The cost of sharing; smaller is better. First the sum, then the urgency of those that share.
 type Cost = (u128, u64);
 
 /// The unit of a cost's sum: fine enough for microseconds in seconds, squared.
 const SCALE: f64 = 1e15;
 
-/// Ranges of classes that have one priority each, in the order of the classes. `ticks`: pairs of classes of one FMU of which
-/// one may tick the other.
+/// Ranges of classes that have one priority each, in the order of the classes. `ticks`: pairs of classes of one FMU of which one
+/// may tick the other.
 ///
 /// The error names an FMU whose classes cannot share so few priorities.
-pub fn fold(classes: &[PriorityGroup], ticks: &[(usize, usize)], width: usize) -> Result<Vec<Range<usize>>, TooNarrow> {
+pub fn share_slots(
+    classes: &[PriorityGroup],
+    ticks: &[(usize, usize)],
+    width: usize,
+) -> Result<Vec<Range<usize>>, TooNarrow> {
     let periods: Vec<f64> =
         keys(classes).into_iter().map(|key| key.map_or(NO_PERIOD, |period| period.seconds())).collect();
     // The next class with which each must not share.
@@ -105,5 +109,5 @@ fn cheapest(all: Range<usize>, apart: &[usize], periods: &[f64], work: &[f64], w
 }
 
 #[cfg(test)]
-#[path = "folds_tests.rs"]
+#[path = "shared_slots_tests.rs"]
 mod tests;

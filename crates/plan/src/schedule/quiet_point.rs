@@ -1,8 +1,8 @@
-//! When threads that are not urgent look around: where they are least in the way of a release.
+//! Quiet points: times between releases at which housekeeping threads look around, with the least harm.
 //!
-//! A timer that expires on a core some microseconds before a release, or a thread that is just being switched to, keeps the
-//! interrupt of that release waiting, however urgent the thread is that it is for. Who has to look every now and then, and does
-//! not care when exactly, looks in the midst between two releases.
+//! A timer that expires on a core some microseconds before a release, or a switch to a thread, delays the interrupt of that
+//! release, however urgent its thread is. A thread that looks periodically, at no exact time, does so in the midst between two
+//! releases.
 
 use super::first_after;
 use crate::{Plan, Release};
@@ -17,22 +17,22 @@ pub struct QuietPoint {
 }
 
 impl QuietPoint {
-    /// Of a run; `None`: it has no clock whose period is known before.
+    /// The quiet points of a run; `None`: it has no clock whose period is known before.
     pub fn of(plan: &Plan) -> Option<QuietPoint> {
-        QuietPoint::between(plan.units.iter().filter_map(|task| match task.release {
+        QuietPoint::between(plan.units.iter().filter_map(|unit| match unit.release {
             Release::Periodic { shift, interval } => Some((plan.start.after(shift), interval)),
             _ => None,
         }))
     }
 
-    /// Of clocks with these origins and intervals; `None`: there are none.
+    /// The quiet points between releases of clocks with these origins and intervals; `None`: there are no clocks.
     fn between(clocks: impl Iterator<Item = (Instant, Fraction)>) -> Option<QuietPoint> {
         let most_frequent = clocks.filter(|clock| clock.1.nanos().0 > 0).min_by_key(|clock| clock.1.nanos())?;
         Some(QuietPoint { origin: most_frequent.0, interval: most_frequent.1 })
     }
 
-    /// How long to pause from `now` on: for `least`, and then on to an instant that is half of `least` away from the releases
-    /// before and after it, or half an interval where that is less. Less than one and a half of the longer of both.
+    /// The pause from `now` on: `least`, and then up to an instant that is half of `least` away from the releases before and after
+    /// it, or half an interval where that is less. Less than one and a half of the longer of both.
     pub fn pause(&self, now: Instant, least: Nanos) -> Nanos {
         let interval = self.interval.nanos().0;
         // The interval in parts, each at least as long as `least`, if it is not longer itself.
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn a_look_comes_in_the_midst_between_two_releases() {
         let every = |interval| QuietPoint::between([(Instant::ZERO, interval)].into_iter()).unwrap();
-        let at = |lull: QuietPoint, now, least| now + lull.pause(Instant::from_nanos(Nanos(now)), Nanos(least)).0;
+        let at = |quiet: QuietPoint, now, least| now + quiet.pause(Instant::from_nanos(Nanos(now)), Nanos(least)).0;
         assert_eq!(at(every(milliseconds(1, 1)), 5_400_000, 2_000_000), 7_500_000);
         assert_eq!(at(every(milliseconds(1, 1)), 5_500_000, 2_000_000), 7_500_000);
         assert_eq!(at(every(milliseconds(1, 1)), 5_600_000, 2_000_000), 8_500_000);
@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn the_most_frequent_clock_counts() {
         let clocks = [(Instant::ZERO, milliseconds(10, 1)), (Instant::ZERO, milliseconds(1, 1))];
-        let lull = QuietPoint::between(clocks.into_iter()).unwrap();
-        assert_eq!(lull.pause(Instant::ZERO, Nanos(2_000_000)), Nanos(2_500_000));
+        let quiet = QuietPoint::between(clocks.into_iter()).unwrap();
+        assert_eq!(quiet.pause(Instant::ZERO, Nanos(2_000_000)), Nanos(2_500_000));
         assert!(QuietPoint::between(std::iter::empty()).is_none());
     }
 
@@ -90,8 +90,8 @@ mod tests {
         ) {
             let (interval, origin) = (milliseconds(numerator, denominator), Instant::from_nanos(Nanos(shift)));
             let period = interval.nanos().0;
-            let lull = QuietPoint::between([(origin, interval)].into_iter()).unwrap();
-            let pause = lull.pause(Instant::from_nanos(Nanos(now)), Nanos(least)).0;
+            let quiet = QuietPoint::between([(origin, interval)].into_iter()).unwrap();
+            let pause = quiet.pause(Instant::from_nanos(Nanos(now)), Nanos(least)).0;
             prop_assert!(pause >= least && pause <= least + least.max(period) + least.min(period) / 2 + 1);
             let end = Instant::from_nanos(Nanos(now + pause));
             if end >= origin && now + least >= shift {

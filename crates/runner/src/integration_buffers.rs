@@ -1,7 +1,7 @@
-//! All of an integration that is as large as its FMUs have states and event indicators, and what is known of each of them.
+//! The buffers of an integration whose size depends on the numbers of states and event indicators, and facts about each FMU.
 //!
-//! Where structural parameters change these numbers in the midst of a run, another room is made beside it, where memory may be taken, and
-//! handed over (FMI 3.0, 2.3.8).
+//! Where structural parameters change these numbers in the midst of a run, another set of buffers is made by a thread that may
+//! allocate, and swapped in (FMI 3.0, 2.3.8).
 
 use super::lines::Lines;
 use std::ops::Range;
@@ -21,8 +21,8 @@ pub struct IntegrationBuffers {
     pub saved: RollbackPoint,
 }
 
-/// [`IntegrationBuffers`] on its way from where memory may be taken to the thread that integrates, and back to where it may be given up. Each of both
-/// looks while the other one is at rest, so that nobody waits.
+/// Hands [`IntegrationBuffers`] from a thread that may allocate to the thread that integrates, and the old ones back to be freed.
+/// Each of both looks while the other one is at rest, so that no one waits.
 #[derive(Default)]
 pub struct BufferSwap(Mutex<Hands>);
 
@@ -37,23 +37,23 @@ impl BufferSwap {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room for the `numbers` that the FMUs whose steps `task` makes have by now. Takes memory.
-    pub fn make(&self, plan: &Plan, task: UnitId, numbers: impl Fn(FmuId) -> Numbers) {
-        let ready = IntegrationBuffers::of(plan, task, numbers).map(Box::new);
+    /// Makes buffers for the present `numbers` of the FMUs whose steps `unit` makes. Allocates.
+    pub fn make(&self, plan: &Plan, unit: UnitId, numbers: impl Fn(FmuId) -> Numbers) {
+        let ready = IntegrationBuffers::of(plan, unit, numbers).map(Box::new);
         *self.hands() = Hands { ready, over: None };
     }
 
-    /// Puts the room that was made, if there is one, in the place of this one, whose memory is not given up here. Before, `prepare` gets
-    /// both, the one that was made first.
+    /// Swaps the new buffers, if there are any, with these; their memory is not freed here. `prepare` is called before with (new,
+    /// old).
     pub fn replace(
         &self,
-        room: &mut IntegrationBuffers,
+        buffers: &mut IntegrationBuffers,
         prepare: impl FnOnce(&mut IntegrationBuffers, &IntegrationBuffers),
     ) -> bool {
         let mut hands = self.hands();
         let Some(mut other) = hands.ready.take() else { return false };
-        prepare(&mut other, room);
-        std::mem::swap(&mut *other, room);
+        prepare(&mut other, buffers);
+        std::mem::swap(&mut *other, buffers);
         hands.over = Some(other);
         true
     }
@@ -75,14 +75,14 @@ pub struct CoupledFmu {
     pub seen: u64,
     pub states: Range<usize>,
     pub indicators: Range<usize>,
-    /// A 0 for each indicator, which the member takes once it has so many.
+    /// A 0 for each indicator: a buffer that the member swaps in once it has that many.
     pub roots: Vec<i32>,
     pub needs_completed_steps: bool,
     /// Inputs of it are on the lines of a file.
     pub is_on_lines: bool,
     /// Its unit of time.
-    pub unit: TimeUnit,
-    /// What is known of how its derivatives depend on its states.
+    pub time_unit: TimeUnit,
+    /// How its derivatives depend on its states, if that is known.
     pub jacobian: Option<JacobianPlan>,
     /// Computes that; `None`: the FMU does not.
     pub pattern: Option<PatternRead>,
@@ -110,20 +110,20 @@ pub fn described(fmu: &FmuPlan) -> Numbers {
 }
 
 /// The FMUs of the unit of this task, and how they are integrated; `None`: none is.
-pub fn integrated(plan: &Plan, task: UnitId) -> Option<(Vec<UnitId>, IntegrationPlan)> {
-    let members: Vec<UnitId> = plan.task_of(task).units().to_vec();
+pub fn integrated(plan: &Plan, unit: UnitId) -> Option<(Vec<UnitId>, IntegrationPlan)> {
+    let members: Vec<UnitId> = plan.task_of(unit).units().to_vec();
     let integration = members.iter().find_map(|member| plan.units[member.0].integration())?;
     Some((members, integration))
 }
 
 impl IntegrationBuffers {
     /// For the `numbers` that the FMUs of the unit of this task have now; `None`: nothing is integrated.
-    pub fn of(plan: &Plan, task: UnitId, numbers: impl Fn(FmuId) -> Numbers) -> Option<IntegrationBuffers> {
-        let (members, integration) = integrated(plan, task)?;
+    pub fn of(plan: &Plan, unit: UnitId, numbers: impl Fn(FmuId) -> Numbers) -> Option<IntegrationBuffers> {
+        let (members, integration) = integrated(plan, unit)?;
         let mut parts = Vec::new();
         let (mut states, mut indicators) = (0, 0);
-        for (member, task) in members.iter().enumerate() {
-            let id = plan.units[task.0].fmu;
+        for (member, unit) in members.iter().enumerate() {
+            let id = plan.units[unit.0].fmu;
             let fmu = &plan.fmus[id.0];
             let Some(own) = fmu.model_exchange() else { continue };
             let now = numbers(id);
@@ -137,8 +137,8 @@ impl IntegrationBuffers {
                 indicators: indicators..indicators + now.event_indicators,
                 roots: vec![0; now.event_indicators],
                 needs_completed_steps: own.needs_completed_step,
-                is_on_lines: Lines::are_for(plan, *task),
-                unit: fmu.time_unit,
+                is_on_lines: Lines::are_for(plan, *unit),
+                time_unit: fmu.time_unit,
                 pattern: jacobian.filter(|jacobian| jacobian.is_provided).map(PatternRead::new),
                 jacobian: jacobian.cloned(),
             });

@@ -1,10 +1,10 @@
-//! What a partition thread needs of the world in every activation, looked up once: whoever has just slept finds little of
-//! it in the processor's caches, and each look through a table is one more miss.
+//! The context of a task, looked up once: a thread that has just slept finds little of the run state in the processor's caches,
+//! and each look through a table is one more miss.
 
+use crate::run_state::{CoreState, InstanceState, RunState, TaskState};
 use crate::serial::Serial;
-use crate::site::TaskTelemetry;
+use crate::task_telemetry::TaskTelemetry;
 use crate::thread_host::PartitionHost;
-use crate::world::{CoreState, InstanceState, TaskState, World};
 use vecud_description::IntervalVariability;
 use vecud_linux::prefetch::{prefetch, prefetch_all};
 use vecud_plan::{Release, UnitId, UnitPlan};
@@ -12,26 +12,26 @@ use vecud_record::board::{Scheduling, TaskCells, TaskWord};
 use vecud_record::figures::TaskFigures;
 use vecud_record::trace::{Note, NoteRing};
 
-/// What the thread of a task needs in every activation.
+/// References and constants that the thread of a task needs in every activation.
 #[derive(Clone, Copy)]
-pub struct Own {
-    /// What all threads share.
-    pub world: &'static World,
+pub struct TaskContext {
+    /// The state that all threads share.
+    pub run: &'static RunState,
     /// The task of the thread.
-    pub task: UnitId,
+    pub unit: UnitId,
     /// The plan of the task.
     pub plan: &'static UnitPlan,
-    /// What others tell the thread.
+    /// The words by which other threads hand work to this one.
     pub state: &'static TaskState,
-    /// Where activations leave their marks.
-    pub site: &'static TaskTelemetry,
+    /// Counters, histograms and notes of the task.
+    pub telemetry: &'static TaskTelemetry,
     /// The counters and times of the task.
     pub cells: TaskCells<'static>,
     /// Where each activation leaves two notes.
     pub notes: NoteRing<'static>,
     /// The instance that the task belongs to.
     pub instance: &'static InstanceState,
-    /// The way to its turns; `None`: it needs none.
+    /// The lock of its turns; `None`: it takes no turns.
     pub serial: Option<Serial<'static>>,
     /// The core of the task.
     pub core: &'static CoreState,
@@ -39,7 +39,7 @@ pub struct Own {
     pub cooperative: bool,
     /// The core that the thread is pinned to; `None`: it runs anywhere.
     pub cpu: Option<usize>,
-    /// So long before a release the thread polls, ns.
+    /// The time before a release for which the thread polls, ns.
     pub spin: i64,
     /// The interval of the clock may change.
     pub tunable: bool,
@@ -47,27 +47,27 @@ pub struct Own {
     pub from_outside: bool,
 }
 
-impl Own {
-    /// Looks all of it up for the thread of `task`.
-    pub fn of(world: &'static World, task: UnitId) -> Own {
-        let (plan, state, site) = (&world.plan.units[task.0], &world.tasks[task.0], &world.sites[task.0]);
-        let notes = site.notes.expect("there is a ring in real time");
-        let (instance, core) = (&world.instances[plan.fmu.0], &world.cores[state.core]);
-        let cooperative = world.scheduling == Scheduling::Cooperative;
-        Own {
-            world,
-            task,
+impl TaskContext {
+    /// Looks all of it up for the thread of `unit`.
+    pub fn of(run: &'static RunState, unit: UnitId) -> TaskContext {
+        let (plan, state, telemetry) = (&run.plan.units[unit.0], &run.tasks[unit.0], &run.telemetry[unit.0]);
+        let notes = telemetry.notes.expect("there is a ring in real time");
+        let (instance, core) = (&run.instances[plan.fmu.0], &run.cores[state.core]);
+        let cooperative = run.scheduling == Scheduling::Cooperative;
+        TaskContext {
+            run,
+            unit,
             plan,
             state,
-            site,
-            cells: site.cells,
+            telemetry,
+            cells: telemetry.cells,
             notes,
             instance,
-            serial: world.serial(task),
+            serial: run.serial(unit),
             core,
             cooperative,
-            cpu: world.pinned.then_some(plan.cpu),
-            spin: world.plan.host.spin.0,
+            cpu: run.pinned.then_some(plan.cpu),
+            spin: run.plan.host.spin.0,
             tunable: plan.has_clock(IntervalVariability::Tunable),
             from_outside: matches!(plan.release, Release::Datagram { .. } | Release::Request),
         }
@@ -77,7 +77,7 @@ impl Own {
     /// wall clock, ns.
     #[inline]
     pub fn of_wakeup(&self, release: i64, woken: i64) -> i64 {
-        self.core.occupied.of_wakeup(release, woken, self.plan.fifo.get())
+        self.core.occupancy.of_wakeup(release, woken, self.plan.fifo.get())
     }
 
     /// Asks for the memory that leads to the first FMI call.
@@ -86,19 +86,19 @@ impl Own {
         self.instance.lock.prefetch(host.member());
         prefetch(&self.instance.failed);
         prefetch_all(host);
-        prefetch(self.site);
+        prefetch(self.telemetry);
         prefetch(&self.core.pending[0]);
         prefetch(&self.core.executed);
         prefetch(self.cells.word(TaskWord::Time));
     }
 
-    /// Asks for the memory that [`Own::note`] will write.
+    /// Asks for the memory that [`TaskContext::note`] will write.
     #[inline]
     pub fn prefetch_notes(&self) {
         self.notes.next_pair().into_iter().for_each(prefetch);
     }
 
-    /// Leaves what the supervisor makes figures of; without room for it, makes them.
+    /// Leaves notes for the supervisor's figures; where the ring is full, counts the figures itself.
     #[inline]
     pub fn note(&self, activated: &Note, spent: &Note) {
         if !self.notes.push_pair([activated, spent]) {
@@ -108,7 +108,7 @@ impl Own {
 
     #[cold]
     fn count_notes(&self, notes: [&Note; 2]) {
-        if let Some(figures) = TaskFigures::of(self.world.board, self.task) {
+        if let Some(figures) = TaskFigures::of(self.run.board, self.unit) {
             notes.into_iter().for_each(|note| figures.take(note));
         }
     }

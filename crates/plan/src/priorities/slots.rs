@@ -1,9 +1,9 @@
 //! The FIFO priorities that the levels of a rig may have on a core: those of its band, from the top, without those that other
 //! rigs hold there (semantics S26).
 //!
-//! Guarantees: as long as one FMU does not need more of them, none is held by another rig. Where it does, as many that are held are
-//! taken as well, from the least urgent up, where a level that waits for one of another rig waits least of all. Of a core
-//! whose band is held as a whole there is nothing to be had.
+//! Guarantees: as long as no FMU needs more of them, none is held by another rig. Where one does, as many held ones are taken as
+//! well, from the least urgent up, where a level that waits for one of another rig waits least of all. A core whose band is held
+//! as a whole has none.
 
 use crate::host::Held;
 use vecud_base::priority::FifoPriority;
@@ -11,7 +11,7 @@ use vecud_base::priority::FifoPriority;
 /// Lowest and highest priority.
 pub type Band = (FifoPriority, FifoPriority);
 
-/// What a band has on each core.
+/// The priorities of a band on each core.
 #[derive(Clone, Copy)]
 pub struct PrioritySlots<'a> {
     pub band: Band,
@@ -21,16 +21,16 @@ pub struct PrioritySlots<'a> {
 impl PrioritySlots<'_> {
     /// The most urgent one first; `needed`: how many one FMU needs. Empty: others hold all of them.
     pub fn on(&self, cpu: usize, needed: usize) -> Vec<FifoPriority> {
-        let mut rungs: Vec<u8> = self.free_on(cpu).collect();
-        if !rungs.is_empty() && rungs.len() < needed {
+        let mut slots: Vec<u8> = self.free_on(cpu).collect();
+        if !slots.is_empty() && slots.len() < needed {
             let held = self.all().filter(|rung| self.is_held(cpu, *rung));
-            rungs.extend(held.take(needed - rungs.len()));
-            rungs.sort_unstable();
+            slots.extend(held.take(needed - slots.len()));
+            slots.sort_unstable();
         }
-        rungs.into_iter().rev().filter_map(FifoPriority::new).collect()
+        slots.into_iter().rev().filter_map(FifoPriority::new).collect()
     }
 
-    /// How many on this core nobody holds.
+    /// The number of free priorities on this core.
     pub fn count_free(&self, cpu: usize) -> usize {
         self.free_on(cpu).count()
     }
@@ -56,9 +56,9 @@ mod tests {
     fn on(held: &[u8], (low, high): (u8, u8), needed: usize) -> Vec<u8> {
         let held = Held::from([(1, held.iter().copied().collect())]);
         let band = (FifoPriority::new(low).unwrap(), FifoPriority::new(high).unwrap());
-        let rungs = PrioritySlots { band, held: &held };
-        assert_eq!(rungs.on(0, needed).len(), usize::from(high - low + 1), "nobody is on core 0");
-        rungs.on(1, needed).iter().map(|rung| rung.get()).collect()
+        let slots = PrioritySlots { band, held: &held };
+        assert_eq!(slots.on(0, needed).len(), usize::from(high - low + 1), "nobody is on core 0");
+        slots.on(1, needed).iter().map(|rung| rung.get()).collect()
     }
 
     #[test]

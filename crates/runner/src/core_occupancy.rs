@@ -1,13 +1,12 @@
-//! When a core was occupied by partitions of the rig, so that a late wake-up is put down to whom it belongs (semantics S18).
+//! When partitions of the rig occupied a core, so that a late wake-up is attributed to its cause (semantics S18).
 //!
-//! A thread that is released while a more urgent partition of its own rig runs is not woken late by the kernel: it waits for
-//! its turn. What is left of its wake-up latency without that time is the machine's: what the latency had been, had the core
-//! been free.
+//! A thread that is released while a more urgent partition of its own rig runs is not woken late by the kernel: it waits for its
+//! turn. The wake-up latency without that time is the machine's: the latency that a free core would have had.
 //!
 //! The threads of one core preempt each other but never run at once, so their occupations are nested or apart. A thread that is
-//! preempted while it notes its own leaves what was there before for a moment; whoever preempts it is more urgent, and does
-//! not count it. Where threads are not pinned, or have no real-time priorities, several may run at once, and what is told is
-//! as good as the kernel's order.
+//! preempted while it notes its own leaves the previous entry for a moment; the preempting thread is more urgent, and does not
+//! count it. Where threads are not pinned, or have no real-time priorities, several may run at once, and the figures are as good
+//! as the kernel's order.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
@@ -18,7 +17,7 @@ const FIFO_BITS: u32 = 8;
 
 /// The last occupations of a core.
 #[derive(Debug)]
-pub struct Occupied {
+pub struct CoreOccupancy {
     /// How many there were.
     number: AtomicU64,
     /// When the latest one ended, wall clock in ns.
@@ -26,22 +25,22 @@ pub struct Occupied {
     kept: Box<[[AtomicI64; 2]]>,
 }
 
-impl Occupied {
-    /// A core that nobody has used yet.
-    pub fn new() -> Occupied {
+impl CoreOccupancy {
+    /// A core that no thread has used yet.
+    pub fn new() -> CoreOccupancy {
         let kept = (0..KEPT).map(|_| [const { AtomicI64::new(i64::MIN) }; 2]).collect();
-        Occupied { number: AtomicU64::new(0), until: AtomicI64::new(i64::MIN), kept }
+        CoreOccupancy { number: AtomicU64::new(0), until: AtomicI64::new(i64::MIN), kept }
     }
 
     /// A thread of this FIFO priority has used the core from its first instruction for an activation to the end of it, wall clock
-    /// in ns, but for those that preempted it.
+    /// in ns, except while it was preempted.
     #[inline]
     pub fn note(&self, from: i64, to: i64, fifo: u8) {
         let place = self.number.fetch_add(1, Relaxed);
         let [end, rest] = &self.kept[place as usize % KEPT];
         end.store(to, Relaxed);
         rest.store((to - from).max(0) << FIFO_BITS | i64::from(fifo), Relaxed);
-        // One that was preempted after it had looked at the clock is noted after those that did.
+        // A thread that was preempted after its look at the clock notes its end after the threads that preempted it.
         self.until.fetch_max(to, Relaxed);
     }
 
@@ -80,7 +79,7 @@ mod tests {
 
     #[test]
     fn what_more_urgent_partitions_had_of_a_wakeup_is_the_rigs() {
-        let core = Occupied::new();
+        let core = CoreOccupancy::new();
         assert_eq!(core.of_wakeup(100, 200, 50), 0);
         core.note(0, 90, 60);
         assert_eq!(core.of_wakeup(100, 200, 50), 0, "it was over before the release");
@@ -98,7 +97,7 @@ mod tests {
 
     #[test]
     fn who_waited_for_more_than_is_remembered_has_waited_for_at_least_that() {
-        let core = Occupied::new();
+        let core = CoreOccupancy::new();
         for i in 0..2 * KEPT as i64 {
             core.note(10 * i, 10 * i + 5, 60);
         }
@@ -110,7 +109,7 @@ mod tests {
         /// covers counts once.
         #[test]
         fn every_instant_counts_once(lengths in prop::collection::vec((0..20_i64, 0..20_i64, 0..4_u8, any::<bool>()), 1..KEPT / 2), release in 0..400_i64, length in 0..400_i64, fifo in 0..4_u8) {
-            let core = Occupied::new();
+            let core = CoreOccupancy::new();
             let mut covered = vec![false; 2000];
             let mut now = 0;
             for (gap, length, own, nests) in lengths {

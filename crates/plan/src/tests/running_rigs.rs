@@ -24,7 +24,7 @@ fn first(name: &str, more: &str) -> RunningRig {
 
 /// Core and FIFO priority of each task, most urgent first.
 fn places(plan: &Plan) -> Vec<(usize, u8)> {
-    plan.units.iter().map(|task| (task.cpu, task.fifo.get())).collect()
+    plan.units.iter().map(|unit| (unit.cpu, unit.fifo.get())).collect()
 }
 
 /// What a plan notes of others.
@@ -253,12 +253,12 @@ proptest! {
                     continue;
                 }
             };
-            for (task, next) in plan.units.iter().zip(plan.units.iter().skip(1)) {
-                prop_assert!(task.cpu != next.cpu || task.fifo.get() >= next.fifo.get(), "the merged order is kept");
+            for (unit, next) in plan.units.iter().zip(plan.units.iter().skip(1)) {
+                prop_assert!(unit.cpu != next.cpu || unit.fifo.get() >= next.fifo.get(), "the merged order is kept");
             }
-            for (task, own) in plan.units.iter().enumerate() {
+            for (unit, own) in plan.units.iter().enumerate() {
                 prop_assert!(band.contains(&own.fifo.get()));
-                for other in plan.units.iter().skip(task + 1).filter(|other| other.fmu == own.fmu) {
+                for other in plan.units.iter().skip(unit + 1).filter(|other| other.fmu == own.fmu) {
                     // Levels of an FMU share only where the band itself has fewer, however much of it is held.
                     let fits = usize::from(wish.0[own.fmu.0].0) <= band.len();
                     prop_assert!(own.level < other.level && (!fits || own.fifo.get() > other.fifo.get()));

@@ -1,4 +1,4 @@
-//! Where the activations of a task leave their marks in the shared memory, looked up once.
+//! The telemetry of a task: its places in the shared memory, looked up once.
 
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::Instant;
@@ -8,10 +8,10 @@ use vecud_record::board::{Board, Metric, TaskCells, TaskWord};
 use vecud_record::histogram::HistogramWriter;
 use vecud_record::trace::NoteRing;
 
-/// Where the activations of one task leave their marks.
+/// The counters, histograms and note rings of one task.
 pub struct TaskTelemetry {
     /// The task.
-    pub task: UnitId,
+    pub unit: UnitId,
     /// Counters and times of the task.
     pub cells: TaskCells<'static>,
     /// Where its calls of FMU code are shown and counted.
@@ -26,11 +26,11 @@ pub struct TaskTelemetry {
 
 impl TaskTelemetry {
     /// Looks the places of a task up.
-    pub fn new(board: Board<'static>, plan: &Plan, task: UnitId) -> TaskTelemetry {
-        let (cells, notes) = (board.task(task), board.notes(task));
-        let shown = CallProbe { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(task) };
+    pub fn new(board: Board<'static>, plan: &Plan, unit: UnitId) -> TaskTelemetry {
+        let (cells, notes) = (board.task(unit), board.notes(unit));
+        let shown = CallProbe { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(unit) };
         let trace = notes.filter(|_| plan.trace.mode != TraceMode::Off);
-        TaskTelemetry { task, cells, shown, hold: cells.histogram(Metric::LockHold), notes, trace }
+        TaskTelemetry { unit, cells, shown, hold: cells.histogram(Metric::LockHold), notes, trace }
     }
 
     /// An activation of this time begins.
@@ -40,7 +40,7 @@ impl TaskTelemetry {
         self.cells.word(TaskWord::Active).store(1, Relaxed);
     }
 
-    /// It is over.
+    /// Clears the mark of an activation under way.
     #[inline]
     pub fn end(&self) {
         self.cells.word(TaskWord::Active).store(0, Relaxed);

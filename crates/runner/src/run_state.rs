@@ -1,4 +1,4 @@
-//! What the threads of a run share: built before the first of them starts, never moved or resized afterwards.
+//! The state that the threads of a run share: built before the first of them starts, never moved or resized afterwards.
 
 use crate::exchange::{Deadline, Latest, TickQueue, TickStamp, Versions};
 use crossbeam::utils::CachePadded;
@@ -20,16 +20,16 @@ use vecud_record::board::promise::Break;
 use vecud_record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use vecud_record::trace::{Note, NoteRing};
 
-use super::cables::SignalBundles;
 use super::cells;
 use super::cooperative::Turns;
+use super::core_occupancy::CoreOccupancy;
 use super::horizon::Horizon;
+use super::integration_buffers::BufferSwap;
 use super::job::Job;
-use super::occupied::Occupied;
 use super::privileges::Granted;
-use super::room::BufferSwap;
 use super::serial::Serial;
-use super::site::TaskTelemetry;
+use super::signal_bundles::SignalBundles;
+use super::task_telemetry::TaskTelemetry;
 
 /// Why partition threads leave their loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,38 +43,38 @@ pub enum Ending {
     Discard = 2,
 }
 
-/// What the threads of a run share.
-pub struct World {
+/// The state that the threads of a run share.
+pub struct RunState {
     /// The plan that is run.
     pub plan: Plan,
     /// Simulation time of the start instant: the plan's start, or where a run was left that this one goes on with.
     pub begin: Instant,
-    /// [`World::begin`] in nanoseconds.
+    /// [`RunState::begin`] in nanoseconds.
     pub(super) begin_nanos: Nanos,
-    /// The state is saved at the end: what waits then is kept.
+    /// The state is saved at the end, with all pending activations.
     pub saves: bool,
     /// The memory shared with the supervisor.
     pub board: Board<'static>,
-    /// What the threads of an instance share, by [`FmuId`].
+    /// The shared state of each instance, by [`FmuId`].
     pub instances: Vec<InstanceState>,
-    /// Per unit: its task. Apart from the plan, since who hands on a tick looks here each time.
+    /// Per unit: its task. Apart from the plan, since every tick that is handed on looks here.
     pub task_of: Box<[TaskId]>,
     /// Per unit, each on cache lines of its own: threads on other cores write to them all the time.
     pub tasks: Vec<CachePadded<TaskState>>,
     /// Connections whose values travel together.
-    pub cables: SignalBundles,
-    /// Per connection: its newest value; of a delayed one, and of one in a cable, that of Initialization Mode.
+    pub bundles: SignalBundles,
+    /// Per connection: its newest value; of a delayed one, and of one in a signal bundle, that of Initialization Mode.
     pub cells: Vec<Latest>,
     /// Per connection: the versions of a delayed one.
     pub versions: Vec<Option<Versions>>,
     /// Per core in use.
     pub cores: Vec<CoreState>,
-    /// Per task: where its activations leave their marks.
-    pub sites: Vec<TaskTelemetry>,
+    /// Per unit: its counters, histograms and note rings.
+    pub telemetry: Vec<TaskTelemetry>,
     /// The words by which threads take turns, by [`Plan::serials`].
     pub serials: Box<[PiWord]>,
-    /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that
-    /// whoever looks at several tasks can tell whether it missed something in between.
+    /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that a thread
+    /// that looks at several tasks can tell whether it missed something in between.
     pub dispatches: AtomicU64,
     /// Up to where external events are over.
     pub horizon: Horizon,
@@ -87,31 +87,31 @@ pub struct World {
     /// Converts time stamp differences of the lock.
     pub scale: TickScale,
     ending: AtomicU64,
-    /// [`World::until`].
+    /// [`RunState::until`].
     ends_at: AtomicI64,
     /// Partition threads may end.
     dismissed: AtomicBool,
     /// The common start instant by that clock; 0 while it is not known.
     pub(super) start: AtomicI64,
-    /// [`World::held_at`].
+    /// [`RunState::held_at`].
     pub(super) held_at: AtomicI64,
-    /// [`World::since`].
+    /// [`RunState::since`].
     pub(super) since: AtomicI64,
     /// The simulation time, ns, at which the run was held last; `i64::MIN`: it never was.
     pub(super) stood_at: AtomicI64,
 }
 
-/// What the threads of one instance share.
+/// The state that the threads of one instance share.
 pub struct InstanceState {
     /// The preemption lock of the instance.
     pub lock: PreemptionLock,
-    /// Who may run next, without real-time scheduling.
+    /// The order of its partitions without real-time scheduling.
     pub turns: Turns,
     /// Reads its clocks during updates; set when it is initialised.
     pub updates: OnceLock<ClockUpdate>,
     /// No activation may start any more.
     pub failed: AtomicBool,
-    /// The activation under way may never return: nobody waits for it.
+    /// The activation under way may never return: no thread waits for it.
     pub given_up: AtomicBool,
     /// The values of [`vecud_plan::FmuPlan::sizes`]; written while no partition is active.
     pub sizes: Box<[AtomicU64]>,
@@ -121,14 +121,14 @@ pub struct InstanceState {
     pub steps: Option<UnitId>,
     /// Of an instance that makes steps: ticks from outside of them, for each of its clocks.
     pub ticks: Box<[TickQueue]>,
-    /// Of an instance that makes the steps of FMUs which are integrated: room for other numbers of states.
-    pub room: BufferSwap,
-    /// What is to come between the steps of an instance that makes some; looked at before the run and after it only.
+    /// For an instance that makes the steps of integrated FMUs: buffers for other numbers of states.
+    pub buffer_swap: BufferSwap,
+    /// Pending events and ticks of an instance that makes steps; used before and after the run only.
     between: Mutex<BetweenSteps>,
 }
 
 impl InstanceState {
-    /// What is to come between its steps. Not while the run goes on.
+    /// A copy of the pending events and ticks between its steps. Not while the run goes on.
     pub fn between_steps(&self) -> BetweenSteps {
         self.between.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -144,9 +144,9 @@ const RETUNED: usize = 5;
 /// Words of a grid: origin, counter, resolution.
 pub const GRID: usize = 5;
 
-/// What others tell the thread of one task, and it tells them.
+/// The words between the thread of one task and other threads.
 pub struct TaskState {
-    /// What the thread of the task sleeps on.
+    /// The word that the thread of the task sleeps on.
     pub wake: WakeWord,
     /// Ticks for the task.
     pub ticks: TickQueue,
@@ -160,10 +160,10 @@ pub struct TaskState {
     pub retuned: Latest,
     /// The newest version of `retuned` that its thread has seen.
     pub retuned_seen: AtomicU64,
-    /// The clock at the root of its activation under way, or of the last one: 1 + index.
+    /// 1 + index of the clock at the root of its activation under way, or of the last one.
     pub root: AtomicU64,
-    /// A bit for each output clock of its instance: it has ticked in the activation under way. Set under the lock of the
-    /// instance by whoever reads the clock, which may be a partition that has preempted this one.
+    /// A bit for each output clock of its instance: it has ticked in the activation under way. Set under the lock of the instance
+    /// by the thread that reads the clock, which may be a partition that has preempted this one.
     pub has_ticked: Box<[AtomicU64]>,
     /// The grid of a periodic clock: an instant of it, and the interval.
     pub grid: Latest,
@@ -172,12 +172,12 @@ pub struct TaskState {
     pub next: AtomicI64,
     /// The thread of the task has left its loop.
     pub finished: AtomicBool,
-    /// The core of the task: index into [`World::cores`].
+    /// The core of the task: index into [`RunState::cores`].
     pub core: usize,
     /// The place of the task among those of its core, most urgent first.
     pub place: usize,
-    /// Tasks of the same core and FIFO priority that stand before this one in the order of the plan, most urgent first; none without
-    /// `SCHED_FIFO`.
+    /// Tasks of the same core and FIFO priority that come before this one in the order of the plan, most urgent first; none
+    /// without `SCHED_FIFO`.
     pub ahead: Box<[UnitId]>,
     /// Which of the priorities that several levels of the instance share is that of the task; `None`: none of them.
     pub shared: Option<usize>,
@@ -230,7 +230,7 @@ impl TaskState {
         outputs.iter().any(|output| self.has_ticked[output / 64].load(SeqCst) >> (output % 64) & 1 == 1)
     }
 
-    /// Whether somebody has handed it work that its thread has not taken yet.
+    /// Whether other threads have handed it work that its own thread has not taken yet.
     pub fn has_mail(&self) -> bool {
         !self.ticks.is_empty() || self.has_deadline() || self.has_change()
     }
@@ -246,7 +246,7 @@ impl TaskState {
     }
 }
 
-/// What the threads of one core share.
+/// The state that the threads of one core share.
 #[derive(Debug)]
 pub struct CoreState {
     /// The tasks of the core, most urgent first.
@@ -257,20 +257,20 @@ pub struct CoreState {
     /// Time that partitions have executed here, ns.
     pub executed: AtomicI64,
     /// When they did, of late.
-    pub occupied: Occupied,
+    pub occupancy: CoreOccupancy,
 }
 
-impl World {
-    /// The world of a run, before anything is initialised.
-    pub fn new(job: &Job, board: Board<'static>, granted: Granted, scale: TickScale) -> Result<World, String> {
+impl RunState {
+    /// The state of a run, before anything is initialised.
+    pub fn new(job: &Job, board: Board<'static>, granted: Granted, scale: TickScale) -> Result<RunState, String> {
         let plan = job.plan.clone();
         let Granted { scheduling, pinned } = granted;
         let clock = SystemClock::tai_if(plan.keeps_tai());
         let mut cores: Vec<(usize, Vec<UnitId>)> = Vec::new();
         let mut places = Vec::new();
-        for (index, task) in plan.units.iter().enumerate() {
-            let core = cores.iter().position(|(cpu, _)| *cpu == task.cpu).unwrap_or_else(|| {
-                cores.push((task.cpu, Vec::new()));
+        for (index, unit) in plan.units.iter().enumerate() {
+            let core = cores.iter().position(|(cpu, _)| *cpu == unit.cpu).unwrap_or_else(|| {
+                cores.push((unit.cpu, Vec::new()));
                 cores.len() - 1
             });
             places.push((core, cores[core].1.len()));
@@ -287,7 +287,7 @@ impl World {
             (0..if fifo { index } else { 0 }).map(UnitId).filter(equal).collect()
         };
         let tasks = (places.into_iter().zip(&plan.units).enumerate())
-            .map(|(index, ((core, place), task))| {
+            .map(|(index, ((core, place), unit))| {
                 CachePadded::new(TaskState {
                     wake: WakeWord::on(clock),
                     ticks: TickQueue::default(),
@@ -297,7 +297,7 @@ impl World {
                     retuned_seen: AtomicU64::new(0),
                     ticked_by: AtomicU64::new(0),
                     root: AtomicU64::new(0),
-                    has_ticked: (0..plan.fmus[task.fmu.0].output_clocks.len().div_ceil(64))
+                    has_ticked: (0..plan.fmus[unit.fmu.0].output_clocks.len().div_ceil(64))
                         .map(|_| AtomicU64::new(0))
                         .collect(),
                     grid: Latest::new(GRID),
@@ -306,21 +306,21 @@ impl World {
                     core,
                     place,
                     ahead: ahead(index),
-                    shared: shared_by(task.fmu).iter().position(|tasks| tasks.contains(&UnitId(index))),
-                    kind: task.partition().map(|partition| partition.kind),
+                    shared: shared_by(unit.fmu).iter().position(|tasks| tasks.contains(&UnitId(index))),
+                    kind: unit.partition().map(|partition| partition.kind),
                 })
             })
             .collect();
         let instances = (0..plan.fmus.len())
             .map(|index| {
-                let own = plan.units.iter().filter(|task| task.fmu == FmuId(index));
-                let ceiling = own.map(|task| task.fifo.get()).max().filter(|_| fifo);
+                let own = plan.units.iter().filter(|unit| unit.fmu == FmuId(index));
+                let ceiling = own.map(|unit| unit.fifo.get()).max().filter(|_| fifo);
                 let lock = PreemptionLock::new(plan.fmus[index].levels, ceiling)
                     .map_err(|error| format!("fmu `{}`: {error}", plan.fmus[index].name))?
                     .with_shared(shared_by(FmuId(index)).len());
                 Ok(InstanceState {
                     lock,
-                    turns: Turns::new(plan.units.iter().map(|task| (task.fmu == FmuId(index)).then_some(task.level))),
+                    turns: Turns::new(plan.units.iter().map(|unit| (unit.fmu == FmuId(index)).then_some(unit.level))),
                     updates: OnceLock::new(),
                     failed: AtomicBool::new(false),
                     given_up: AtomicBool::new(false),
@@ -329,7 +329,7 @@ impl World {
                     steps: plan
                         .units
                         .iter()
-                        .position(|task| task.fmu == FmuId(index) && task.is_contiguous())
+                        .position(|unit| unit.fmu == FmuId(index) && unit.is_contiguous())
                         .map(UnitId),
                     ticks: match plan.fmus[index].output_clocks.as_slice() {
                         clocks if clocks.iter().any(|clock| clock.input.is_some()) => {
@@ -337,13 +337,13 @@ impl World {
                         }
                         _ => Box::default(),
                     },
-                    room: BufferSwap::default(),
+                    buffer_swap: BufferSwap::default(),
                     between: Mutex::default(),
                 })
             })
             .collect::<Result<_, String>>()?;
         let cells = plan.connections.iter().map(cells::cell).collect();
-        let sites = (0..plan.units.len()).map(|task| TaskTelemetry::new(board, &plan, UnitId(task))).collect();
+        let telemetry = (0..plan.units.len()).map(|unit| TaskTelemetry::new(board, &plan, UnitId(unit))).collect();
         let versions = plan.connections.iter().map(|connection| cells::versions(&plan, connection)).collect();
         let cores = cores
             .into_iter()
@@ -351,24 +351,24 @@ impl World {
                 pending: (0..tasks.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
                 tasks,
                 executed: AtomicI64::new(0),
-                occupied: Occupied::new(),
+                occupancy: CoreOccupancy::new(),
             })
             .collect();
-        Ok(World {
+        Ok(RunState {
             begin: job.begin,
             begin_nanos: job.begin.nanos(),
             saves: job.save_state,
             board,
             instances,
             tasks,
-            cables: SignalBundles::lay(&plan),
+            bundles: SignalBundles::lay(&plan),
             task_of: plan.units.iter().map(|unit| unit.task).collect(),
             serials: plan.serials.iter().map(|_| PiWord::new()).collect(),
             plan,
             cells,
             versions,
             cores,
-            sites,
+            telemetry,
             dispatches: AtomicU64::new(0),
             horizon: Horizon::new(),
             scheduling,
@@ -394,7 +394,7 @@ impl World {
         ring.push(&note);
     }
 
-    /// Where it is seen whether the run ends: 0 as long as it does not.
+    /// The word that tells whether the run ends: 0 while it goes on.
     pub fn ending_word(&'static self) -> &'static AtomicU64 {
         &self.ending
     }
@@ -408,11 +408,11 @@ impl World {
         }
     }
 
-    /// Makes all partition threads leave; a discard overrides a regular end, and what is released after it is no release any more.
+    /// Makes all partition threads leave; a discard overrides a regular end, and releases after it do not count.
     pub fn end(&self, ending: Ending) {
         if ending == Ending::Discard && self.plan.mode == Mode::RealTime {
             let now = match self.start().0 {
-                // It never starts.
+                // A run that never starts.
                 0 => self.begin_nanos.0 - 1,
                 _ => self.simulation(Nanos(self.now())).nanos().0,
             };
@@ -424,17 +424,18 @@ impl World {
         }
     }
 
-    /// The simulation time of a wall clock, but none after the stop, or after that at which the run was [ended](World::end) before.
+    /// The simulation time of a wall clock, but none after the stop, or after that at which the run was [ended](RunState::end)
+    /// before.
     pub fn until(&self, wall: Nanos) -> Instant {
         let time = self.simulation(wall).min(Instant::from_nanos(Nanos(self.ends_at.load(SeqCst))));
         self.plan.stop.map_or(time, |stop| stop.min(time))
     }
 
     /// The thread of a task has left its loop, or it is a group's, and this its member: nothing of it is still to come.
-    pub fn left(&self, task: UnitId) {
-        self.board.task(task).word(TaskWord::Left).store(1, SeqCst);
-        self.tasks[task.0].next.store(i64::MAX, SeqCst);
-        self.tasks[task.0].finished.store(true, SeqCst);
+    pub fn left(&self, unit: UnitId) {
+        self.board.task(unit).word(TaskWord::Left).store(1, SeqCst);
+        self.tasks[unit.0].next.store(i64::MAX, SeqCst);
+        self.tasks[unit.0].finished.store(true, SeqCst);
     }
 
     /// Lets partition threads end that have left their loops.
@@ -445,9 +446,9 @@ impl World {
         }
     }
 
-    /// Waits on the thread of a task, which is done, for [`World::dismiss`].
-    pub fn wait_to_leave(&self, task: UnitId) {
-        let wake = &self.tasks[task.0].wake;
+    /// Waits, on the thread of a task that is done, for [`RunState::dismiss`].
+    pub fn wait_to_leave(&self, unit: UnitId) {
+        let wake = &self.tasks[unit.0].wake;
         loop {
             let seen = wake.value();
             if self.dismissed.load(SeqCst) {
@@ -466,8 +467,8 @@ impl World {
             self.end(Ending::Discard);
             return;
         }
-        for (task, state) in self.plan.units.iter().zip(&self.tasks) {
-            if task.fmu == fmu {
+        for (unit, state) in self.plan.units.iter().zip(&self.tasks) {
+            if unit.fmu == fmu {
                 state.wake.wake();
             }
         }
@@ -482,14 +483,14 @@ impl World {
         }
     }
 
-    /// The release or tick of `task` at `time`, seen `late` after it, is an overrun that ends the run, in an orderly way,
-    /// if the rig says so.
-    pub fn overrun(&self, task: UnitId, time: Instant, late: i64) {
-        if self.plan.units[task.0].overrun != Overrun::Stop {
+    /// Counts an overrun of `unit`, seen `late` after its release or tick at `time`; it ends the run, in an orderly way, if the
+    /// rig says so.
+    pub fn overrun(&self, unit: UnitId, time: Instant, late: i64) {
+        if self.plan.units[unit.0].overrun != Overrun::Stop {
             return;
         }
         let word = |word: Global| self.board.global(word);
-        if word(Global::OverrunTask).compare_exchange(0, task.0 as u64 + 1, SeqCst, SeqCst).is_ok() {
+        if word(Global::OverrunTask).compare_exchange(0, unit.0 as u64 + 1, SeqCst, SeqCst).is_ok() {
             let times = [Global::OverrunTime, Global::OverrunTime1, Global::OverrunTime2];
             times.into_iter().zip(time.to_words()).for_each(|(place, value)| word(place).store(value, Relaxed));
             word(Global::OverrunLate).store(late.max(0) as u64, SeqCst);
@@ -515,36 +516,36 @@ impl World {
         true
     }
 
-    /// Hands a tick to a clock that ticks between the steps of its instance, which look for it at their next communication
-    /// point. `false`: it was not taken, as of [`World::tick`].
+    /// Hands a tick to a clock that ticks between the steps of its instance, which takes it at the next communication point.
+    /// `false`: it was not taken, as of [`RunState::tick`].
     pub fn tick_between_steps(&self, StepClock { fmu, clock }: StepClock, stamp: TickStamp) -> bool {
         let instance = &self.instances[fmu.0];
-        let Some(task) = instance.steps else { return false };
+        let Some(unit) = instance.steps else { return false };
         if instance.failed.load(SeqCst) {
-            self.discard_ticks(task, 1);
+            self.discard_ticks(unit, 1);
             return false;
         }
         let outcome = instance.ticks[clock].push(stamp);
         if outcome == Tick::Full {
-            self.board.task(task).count_shared(TaskWord::RefusedTicks, 1);
+            self.board.task(unit).count_shared(TaskWord::RefusedTicks, 1);
         }
-        self.count(task, stamp, outcome);
+        self.count(unit, stamp, outcome);
         outcome != Tick::Full
     }
 
-    /// So many ticks for clocks that tick between the steps of `task` are thrown away.
-    pub fn discard_ticks(&self, task: UnitId, number: u64) {
-        self.board.task(task).count_shared(TaskWord::Discarded, number);
-        self.board.task(task).count_shared(TaskWord::DiscardedTicks, number);
+    /// Discards this number of ticks of clocks that tick between the steps of `unit`.
+    pub fn discard_ticks(&self, unit: UnitId, number: u64) {
+        self.board.task(unit).count_shared(TaskWord::Discarded, number);
+        self.board.task(unit).count_shared(TaskWord::DiscardedTicks, number);
     }
 
-    /// The run is over, and nobody ticks a clock any more: ticks that no communication point has come for belong to the saved state,
-    /// or are thrown away.
+    /// Keeps, after the run, the ticks without a communication point for the saved state, or discards them.
     ///
-    /// Not before: others tick such clocks until the last of them has left, and the thread that makes the steps may be the first.
+    /// Not before: other tasks tick such clocks until the last of them has left, and the thread that makes the steps may be the
+    /// first.
     pub fn leave_ticks(&self) {
         for instance in &self.instances {
-            let Some(task) = instance.steps else { continue };
+            let Some(unit) = instance.steps else { continue };
             let mut left = Vec::new();
             for (clock, queue) in instance.ticks.iter().enumerate() {
                 left.extend(std::iter::from_fn(|| queue.pop()).map(|tick| (clock, tick.time)));
@@ -553,12 +554,12 @@ impl World {
             if self.saves {
                 instance.between.lock().unwrap_or_else(PoisonError::into_inner).ticks = left;
             } else {
-                self.discard_ticks(task, left.len() as u64);
+                self.discard_ticks(unit, left.len() as u64);
             }
         }
     }
 
-    /// Asks for the memory that [`World::tick`] changes.
+    /// Prefetches the memory that [`RunState::tick`] changes.
     #[inline]
     pub fn prefetch_tick(&self, target: UnitId) {
         let state = &self.tasks[target.0];
@@ -566,7 +567,7 @@ impl World {
         prefetch(&state.wake);
     }
 
-    /// Counts what became of a tick; one that found its queue full is an overrun, seen when it was dispatched.
+    /// Counts the outcome of a tick; one that found its queue full is an overrun, seen when it was dispatched.
     pub fn count(&self, target: UnitId, tick: TickStamp, outcome: Tick) {
         let cells = self.board.task(target);
         match outcome {
@@ -581,7 +582,7 @@ impl World {
         }
     }
 
-    /// [`World::count`] of a countdown clock that was armed with `tick`, and of the deadline before.
+    /// [`RunState::count`] of a countdown clock that was armed with `tick`, and of the deadline before.
     pub fn count_armed(&self, target: UnitId, tick: TickStamp, armed: Armed) {
         if let Some(time) = armed.lost {
             self.count(target, TickStamp { time, ..tick }, Tick::Full);
@@ -592,7 +593,8 @@ impl World {
     /// Arms a countdown clock. The caller wakes the thread.
     pub fn arm(&self, target: UnitId, deadline: Deadline) {
         let state = &self.tasks[target.0];
-        // What the clock's thread has seen it does not forget. What it has not, and what was reached, would be lost.
+        // A deadline that the clock's thread has seen is kept by it. One that it has not seen, and that was reached, would be
+        // lost.
         if let Some(before) = state.unseen_deadline().filter(|before| before.tick.time <= deadline.since) {
             self.tick(target, before.tick);
         }
@@ -601,13 +603,12 @@ impl World {
         self.dispatched(target, || self.wall(deadline.tick.time));
     }
 
-    /// The interval of a tunable clock has changed at `from`. The caller wakes the thread, and keeps others who might do the
-    /// same out.
+    /// Changes the interval of a tunable clock from `from` on. The caller wakes the thread, and excludes other callers.
     pub fn retune(&self, target: UnitId, interval: Fraction, from: Instant) {
         let [a, b, c] = from.to_words();
         let words = [interval.counter(), interval.resolution(), a, b, c];
         self.tasks[target.0].retuned.write(|i| words[i]);
-        // Only its thread knows when it ticked last, so it may be due at once.
+        // Its thread alone has the time of its last tick, so it may be due at once.
         self.dispatched(target, || self.wall(from));
     }
 
@@ -620,7 +621,7 @@ impl World {
         if self.scheduling == Scheduling::Cooperative {
             let turns = &self.instances[self.plan.units[target.0].fmu.0].turns;
             turns.expect(target.0, release().0);
-            // Its thread says that it has finished before it takes back what it announced: one of the two sees the other.
+            // Its thread reports that it has finished before it takes back what it announced: one of the two sees the other.
             if state.finished.load(SeqCst) {
                 turns.retire(target.0);
             }
@@ -628,16 +629,16 @@ impl World {
         state.wake.mark();
     }
 
-    /// By which the calling thread takes turns for the steps of `task`; `None`: it takes none.
-    pub fn serial(&self, task: UnitId) -> Option<Serial<'_>> {
-        self.plan.serial_of(task).map(|serial| Serial::by(&self.serials[serial]))
+    /// By which the calling thread takes turns for the steps of `unit`; `None`: it takes none.
+    pub fn serial(&self, unit: UnitId) -> Option<Serial<'_>> {
+        self.plan.serial_of(unit).map(|serial| Serial::by(&self.serials[serial]))
     }
 
-    /// Wakes the tasks of this core that are more urgent than `task` and have ticks that they have not noticed (design
-    /// S9): no middle partition slips in before a higher one whose waker was preempted before it could wake it.
+    /// Wakes the tasks of this core that are more urgent than `unit` and have ticks that they have not noticed (design S9): no
+    /// middle partition slips in before a higher one whose waker was preempted before it could wake it.
     #[inline]
-    pub fn help(&self, task: UnitId) {
-        let state = &self.tasks[task.0];
+    pub fn help(&self, unit: UnitId) {
+        let state = &self.tasks[unit.0];
         let core = &self.cores[state.core];
         let (last, above) = (state.place / 64, (1 << (state.place % 64)) - 1);
         for (index, word) in core.pending[..=last].iter().enumerate() {
@@ -648,13 +649,13 @@ impl World {
         }
     }
 
-    /// [`World::help`], and those that have the same FIFO priority as `task`, come before it in the order of the plan, and are
+    /// [`RunState::help`]; besides, tasks with the FIFO priority of `unit` that come before it in the order of the plan, and are
     /// due but have not begun, run first: the kernel takes them in the order in which they were woken. To be called by its
     /// thread, before it begins.
     #[inline]
-    pub fn let_others_begin(&self, task: UnitId) {
-        self.help(task);
-        let ahead = &self.tasks[task.0].ahead;
+    pub fn let_others_begin(&self, unit: UnitId) {
+        self.help(unit);
+        let ahead = &self.tasks[unit.0].ahead;
         if !ahead.is_empty() {
             self.let_begin(ahead);
         }
@@ -662,7 +663,8 @@ impl World {
 
     #[inline(never)] // few share a priority
     fn let_begin(&self, ahead: &[UnitId]) {
-        // One of them may come to stand behind others of them, or wait for its token. Nobody is waited for who waits longer.
+        // One of them may come to stand behind others of them, or wait for its token. The loop is bounded: a thread that waits
+        // longer is not waited for.
         for _ in 0..2 + ahead.len() {
             let now = Nanos(self.now());
             if !ahead.iter().any(|other| self.is_to_begin(*other, now)) {
@@ -673,15 +675,15 @@ impl World {
     }
 
     /// Whether a task is due and has not begun.
-    fn is_to_begin(&self, task: UnitId, now: Nanos) -> bool {
-        let state = &self.tasks[task.0];
+    fn is_to_begin(&self, unit: UnitId, now: Nanos) -> bool {
+        let state = &self.tasks[unit.0];
         let next = state.next.load(SeqCst);
         let due = match next {
             i64::MAX => false,
             i64::MIN => true,
             next => self.wall_of(Nanos(next)) <= now,
         };
-        (due || state.has_mail()) && self.sites[task.0].cells.get(TaskWord::Active) == 0
+        (due || state.has_mail()) && self.telemetry[unit.0].cells.get(TaskWord::Active) == 0
     }
 
     #[cold]
@@ -693,11 +695,11 @@ impl World {
         }
     }
 
-    /// The thread of `task` has noticed that it has mail; `false`: there is none since it did so before. What is just being
-    /// handed over changes the word that it sleeps on.
+    /// The thread of `unit` has noticed its mail; `false`: there is none since the last call. A tick that is being handed over
+    /// changes the word that the thread sleeps on.
     #[inline]
-    pub fn noticed(&self, task: UnitId) -> bool {
-        let state = &self.tasks[task.0];
+    pub fn noticed(&self, unit: UnitId) -> bool {
+        let state = &self.tasks[unit.0];
         let word = &self.cores[state.core].pending[state.place / 64];
         let bit = 1 << (state.place % 64);
         let there_is = word.load(Acquire) & bit != 0;
@@ -716,8 +718,8 @@ impl World {
         awaited.map(|(task, _)| &**task)
     }
 
-    /// Gives up the instances of which the supervisor says so: like a failure of theirs, but nobody waits for what they have begun.
-    /// Tells whether there was one.
+    /// Gives up the instances that the supervisor names: as if they had failed, but activations that have begun are not waited
+    /// for. Returns whether there was one.
     pub fn give_up(&self) -> bool {
         let mut any = false;
         for (fmu, instance) in self.instances.iter().enumerate() {
@@ -736,7 +738,7 @@ impl World {
         let before = self.dispatches.load(SeqCst);
         let mut complete = i64::MAX;
         for task in self.awaited() {
-            // The mail first: a task takes its mail only after it has said that it is about to look.
+            // The mail first: a task takes its mail only after it has announced its look.
             if task.has_mail() {
                 return None;
             }
@@ -747,12 +749,12 @@ impl World {
         (self.dispatches.load(SeqCst) == before).then_some(since.max(0) as u64)
     }
 
-    /// Whether every task has done what there is before the stop time.
+    /// Whether every task is done with its work before the stop time.
     pub fn is_quiet(&self) -> bool {
         self.is_quiet_until(i64::MAX - 1)
     }
 
-    /// Whether every task has done what there is up to this simulation time, ns, itself included.
+    /// Whether every task is done with its work up to this simulation time, ns, itself included.
     pub fn is_quiet_until(&self, time: i64) -> bool {
         let before = self.dispatches.load(SeqCst);
         let quiet = self.awaited().all(|task| !task.has_mail() && task.next.load(SeqCst) > time);

@@ -1,28 +1,30 @@
-//! The FMUs of an integration as one system of equations: what the solver asks goes to each of them, in its own unit of time.
+//! The coupled system: the FMUs of an integration as one system of equations. Each call of the solver goes to each of them, in
+//! its own unit of time.
 
 use super::engine::Engine;
 use super::exchange::{Exchange, is_discard};
 use super::group::{Failed, Group};
 use super::member::NO_MODE;
-use crate::halt::Halt;
-use crate::room::{CoupledFmu, PatternRead};
+use crate::activation_error::ActivationError;
+use crate::integration_buffers::{CoupledFmu, PatternRead};
 use vecud_base::time::{Instant, TimeUnit};
 use vecud_fmi::{Attempt, ContinuousTime, DerivativeError, Failure, Function, Outcome, Status};
 use vecud_record::unusable::Unusable;
 use vecud_solver::{Answer, Equations, Indicators, ModelError, SquareMatrix, Stopped};
 
 /// The FMUs as one system of equations.
-pub struct Joint<'g, 'w, 'p> {
+pub struct CoupledSystem<'g, 'w, 'p> {
     pub group: &'g mut Group<'w>,
-    /// The values between those that a master steps.
+    /// The values between the FMUs of a group with a master.
     pub exchange: Option<&'g mut Exchange>,
     pub parts: &'p mut [CoupledFmu],
-    /// Two communication points in seconds and as instants, between which all times are; each FMU is told them rounded once in its unit.
+    /// Two communication points in seconds and as instants, between which all times are; each FMU is told them rounded once in
+    /// its unit.
     pub between: [(f64, &'p Instant); 2],
 }
 
-impl Joint<'_, '_, '_> {
-    /// Asks one FMU something that it may refuse for where it was asked.
+impl CoupledSystem<'_, '_, '_> {
+    /// Makes a call to one FMU that the FMU may refuse at the present point.
     fn ask(
         &mut self,
         part: usize,
@@ -56,20 +58,22 @@ impl Joint<'_, '_, '_> {
     }
 }
 
-/// What an FMU has answered that may refuse for where it was asked.
+/// The result of a call that the FMU may refuse at the present point.
 fn answered(member: usize, attempt: Result<Attempt, Failed>) -> Result<(), ModelError<Failed>> {
     match attempt.map_err(ModelError::Failed)? {
         Attempt::Done(_) => Ok(()),
-        Attempt::Discarded(failure) => Err(ModelError::Discard(Failed { member, halt: Halt::Call(failure) })),
+        Attempt::Discarded(failure) => {
+            Err(ModelError::Discard(Failed { member, error: ActivationError::Call(failure) }))
+        }
     }
 }
 
-impl Equations for Joint<'_, '_, '_> {
+impl Equations for CoupledSystem<'_, '_, '_> {
     type Failure = Failed;
 
     fn tell(&mut self, t: f64, x: &[f64]) -> Result<(), ModelError<Failed>> {
         for part in 0..self.parts.len() {
-            let CoupledFmu { unit, member, ref states, .. } = self.parts[part];
+            let CoupledFmu { time_unit: unit, member, ref states, .. } = self.parts[part];
             let states = &x[states.clone()];
             let time = if unit.is_second() { t } else { in_unit(t, unit, &self.between) };
             let time = self.group.member(member).0.stepping.value_between(t, time);
@@ -94,7 +98,7 @@ impl Equations for Joint<'_, '_, '_> {
 
     fn derivatives(&mut self, dx: &mut [f64]) -> Result<(), ModelError<Failed>> {
         for part in 0..self.parts.len() {
-            let CoupledFmu { unit, ref states, .. } = self.parts[part];
+            let CoupledFmu { time_unit: unit, ref states, .. } = self.parts[part];
             let own = &mut dx[states.clone()];
             self.ask(part, |now| now.derivatives(own))?;
             if !unit.is_second() {
@@ -110,7 +114,7 @@ impl Equations for Joint<'_, '_, '_> {
             return Ok(false);
         }
         matrix.fill(0.0);
-        for CoupledFmu { member, states, unit, pattern, .. } in self.parts.iter_mut() {
+        for CoupledFmu { member, states, time_unit: unit, pattern, .. } in self.parts.iter_mut() {
             let Some(PatternRead { pattern, values }) = pattern else { continue };
             let number = *member;
             let read = self.group.with(number, |member, calls, _, _| {
@@ -121,7 +125,7 @@ impl Equations for Joint<'_, '_, '_> {
                         Ok(Err(Some(failure)))
                     }
                     Err(DerivativeError::Failed(failure)) => Err(failure.into()),
-                    // What cannot be called is not, and differences do.
+                    // Differences replace derivatives that cannot be called.
                     Err(_) => Ok(Err(None)),
                 }
             });
@@ -129,7 +133,7 @@ impl Equations for Joint<'_, '_, '_> {
                 Ok(()) => (),
                 Err(None) => return Ok(false),
                 Err(Some(failure)) => {
-                    return Err(ModelError::Discard(Failed { member: number, halt: Halt::Call(failure) }));
+                    return Err(ModelError::Discard(Failed { member: number, error: ActivationError::Call(failure) }));
                 }
             }
             for (value, &(row, column)) in values.iter().zip(pattern.places()) {
@@ -140,7 +144,7 @@ impl Equations for Joint<'_, '_, '_> {
     }
 }
 
-impl Indicators for Joint<'_, '_, '_> {
+impl Indicators for CoupledSystem<'_, '_, '_> {
     fn indicators(&mut self, z: &mut [f64]) -> Result<(), ModelError<Failed>> {
         for part in 0..self.parts.len() {
             let own = &mut z[self.parts[part].indicators.clone()];
@@ -150,8 +154,8 @@ impl Indicators for Joint<'_, '_, '_> {
     }
 }
 
-/// A time in seconds as an FMU with another unit is told it: on the same side of the communication points `between` which it is, or beyond
-/// which a solver looks ahead.
+/// A time in seconds in another unit, such that it is on the same side of the communication points `between`, or beyond them,
+/// where a solver looks ahead.
 fn in_unit(t: f64, unit: TimeUnit, between: &[(f64, &Instant); 2]) -> f64 {
     let [from, to] = between.map(|(_, point)| unit.value(*point));
     match between.iter().position(|(seconds, _)| *seconds == t) {
@@ -162,7 +166,7 @@ fn in_unit(t: f64, unit: TimeUnit, between: &[(f64, &Instant); 2]) -> f64 {
     }
 }
 
-/// In whose name the integration has ended.
+/// The failure that ended the integration, with the member that caused it.
 pub fn failed(stopped: Stopped<Failed>, parts: &[CoupledFmu], group: &mut Group) -> Failed {
     match stopped {
         Stopped::Failed { failure, .. } | Stopped::Refused { failure, .. } => failure,
@@ -178,16 +182,16 @@ pub fn failed(stopped: Stopped<Failed>, parts: &[CoupledFmu], group: &mut Group)
             };
             let part = parts.iter().find(|part| range(part).contains(&number)).expect("it is of one of them");
             let reading = Unusable::Element((number - range(part).start) as u64);
-            let (host, task) = (group.host(part.member), group.task(part.member));
+            let (host, task) = (group.host(part.member), group.unit(part.member));
             let time = Instant::not_before(t).unwrap_or(Instant::ZERO);
-            Failed { member: part.member, halt: host.fail_reading(function, task, time, reading) }
+            Failed { member: part.member, error: host.fail_reading(function, task, time, reading) }
         }
         Stopped::StepTooSmall { t } => {
             let member = parts.first().map_or(0, |part| part.member);
             let (function, time) =
                 (Function::GetContinuousStateDerivatives, Instant::not_before(t).unwrap_or(Instant::ZERO));
-            let (host, task) = (group.host(member), group.task(member));
-            Failed { member, halt: host.fail_reading(function, task, time, Unusable::NoStep) }
+            let (host, task) = (group.host(member), group.unit(member));
+            Failed { member, error: host.fail_reading(function, task, time, Unusable::NoStep) }
         }
         Stopped::NoWorkLeft { .. } => unreachable!("it is gone on with"),
     }

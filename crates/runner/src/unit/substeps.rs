@@ -1,5 +1,5 @@
-//! The way of an instance from one communication point to another, in as many steps as it takes: a step that is discarded is
-//! halved, and who does not get on is stopped (semantics S23).
+//! The substeps from one communication point to another: a step that is discarded is halved, and an FMU that makes no progress is
+//! stopped (semantics S23).
 
 use super::stepping::Stepping;
 use crate::calls::Calls;
@@ -8,43 +8,51 @@ use vecud_fmi::{AfterStep, BeforeStep, Failure, Function, NoStep, Outcome, Statu
 use vecud_plan::Retry;
 
 /// How often a step that is discarded is made shorter (semantics S23).
-const SHORTER: u32 = 10;
+const MAX_HALVINGS: u32 = 10;
 
-/// Early returns on one way that get nowhere, and are no events.
-const STUCK: u32 = 1;
+/// Early returns within one communication step that make no progress, and are no events.
+const MAX_STALLS: u32 = 1;
 
-/// What a call for a step has given back.
+/// The result of a call for a step.
 pub type Stepped<'a> = Result<AfterStep<'a>, NoStep<'a>>;
 
-/// How far it is, and how it came there.
-pub struct Way {
+/// Progress of one communication step through its substeps and retries.
+pub struct Substeps {
     at: Instant,
     /// No step goes further, since some were discarded.
-    part: Option<Fraction>,
-    /// The next step alone does not: the FMU has said how far it comes.
-    is_told: bool,
+    limit: Option<Fraction>,
+    /// The limit is for the next step alone: the FMU has reported how far it comes.
+    limits_one: bool,
     /// The next step is in place of the last one.
-    is_instead: bool,
-    shorter: u32,
-    nowhere: u32,
+    replaces_last: bool,
+    halvings: u32,
+    stalls: u32,
     outcome: Outcome,
 }
 
-/// What a step came to.
-pub enum Came<'a> {
-    /// Nowhere: there is to be another one.
-    Nowhere(BeforeStep<'a>),
-    /// It was made.
-    Further(AfterStep<'a>, StepResult),
+/// The result of a substep.
+pub enum SubstepResult<'a> {
+    /// No progress: another substep has to follow.
+    NoProgress(BeforeStep<'a>),
+    /// The substep was made.
+    Progress(AfterStep<'a>, StepResult),
 }
 
-impl Way {
-    /// A way from here.
-    pub fn from(at: Instant) -> Way {
-        Way { at, part: None, is_told: false, is_instead: false, shorter: 0, nowhere: 0, outcome: Outcome::Ok }
+impl Substeps {
+    /// Begins a communication step.
+    pub fn from(at: Instant) -> Substeps {
+        Substeps {
+            at,
+            limit: None,
+            limits_one: false,
+            replaces_last: false,
+            halvings: 0,
+            stalls: 0,
+            outcome: Outcome::Ok,
+        }
     }
 
-    /// How far it is.
+    /// The time that was reached.
     pub fn at(&self) -> Instant {
         self.at
     }
@@ -54,14 +62,16 @@ impl Way {
         self.outcome
     }
 
-    /// Where the next step goes, which would go to `whole` if none was discarded; and how it is told.
+    /// The end of the next substep, which is `whole` if none was discarded, and the communication point and step size as the FMU
+    /// is told them.
     pub fn next(&self, stepping: &Stepping, whole: Instant) -> (Instant, f64, f64) {
-        let to = self.part.map_or(whole, |part| self.at.after(part).min(whole));
-        let (point, size) = stepping.told(self.at, to);
+        let to = self.limit.map_or(whole, |limit| self.at.after(limit).min(whole));
+        let (point, size) = stepping.step_args(self.at, to);
         (to, point, size)
     }
 
-    /// Before a further step, or one that makes up for missed ones: sets inputs on curves as they are where it begins. They were set for `time`.
+    /// Sets inputs on curves for the begin of a further substep, or of a step that makes up for missed ones. They were set for
+    /// `time`.
     pub fn move_inputs(
         &mut self,
         stepping: &Stepping,
@@ -76,14 +86,14 @@ impl Way {
         Ok(())
     }
 
-    /// Makes the step that was told so, in a way that it can be tried in parts if it is discarded.
+    /// Makes the step with this point and size, after saving the state where a discarded step is tried again from it.
     pub fn step<'a>(
         &mut self,
         stepping: &Stepping,
         mut before: BeforeStep<'a>,
         (_, point, size): (Instant, f64, f64),
     ) -> Result<Stepped<'a>, Failure> {
-        if std::mem::take(&mut self.is_instead) {
+        if std::mem::take(&mut self.replaces_last) {
             return Ok(before.step_instead(point, size));
         }
         if stepping.retry == Retry::FromState {
@@ -92,51 +102,55 @@ impl Way {
         Ok(before.step(point, size))
     }
 
-    /// Follows a step that was to come `to` there, and was told so.
+    /// Evaluates a step that was to come to `to`, with the point and size that the FMU was told.
     pub fn follow<'a>(
         &mut self,
         stepping: &mut Stepping,
         stepped: Stepped<'a>,
         (to, point, size): (Instant, f64, f64),
-    ) -> Result<Came<'a>, Failure> {
+    ) -> Result<SubstepResult<'a>, Failure> {
         let after = match stepped {
             Ok(after) => after,
             Err(no_step) if no_step.failure.status == Status::Discard => {
                 stepping.figures.rejected();
-                if matches!(stepping.retry, Retry::Never | Retry::Unwanted) || self.shorter == SHORTER {
+                if matches!(stepping.retry, Retry::Never | Retry::Unwanted) || self.halvings == MAX_HALVINGS {
                     return Err(no_step.failure);
                 }
-                self.shorter += 1;
-                let told = told(stepping, &no_step, (self.at, to));
-                (self.part, self.is_told) = (told.or_else(|| half(self.at, to)), told.is_some());
-                self.is_instead = stepping.retry == Retry::Instead;
-                return Ok(Came::Nowhere(match stepping.retry {
+                self.halvings += 1;
+                let reported = reported(stepping, &no_step, (self.at, to));
+                (self.limit, self.limits_one) = (reported.or_else(|| half(self.at, to)), reported.is_some());
+                self.replaces_last = stepping.retry == Retry::Instead;
+                return Ok(SubstepResult::NoProgress(match stepping.retry {
                     Retry::FromState => no_step.go_back()?,
                     _ => no_step.again(),
                 }));
             }
             Err(no_step) => return Err(no_step.failure),
         };
-        if std::mem::take(&mut self.is_told) {
-            self.part = None;
+        if std::mem::take(&mut self.limits_one) {
+            self.limit = None;
         }
         stepping.figures.step();
         self.outcome = self.outcome.or(after.outcome());
         let said = after.said();
         let reached = stepping.come_to(&said, (self.at, to), point + size);
         let has_event = stepping.handles_events && said.event_handling_needed;
-        if said.early_return && reached == self.at && !has_event && !stepping.is_over {
-            self.nowhere += 1;
-            return if self.nowhere > STUCK { Err(stuck(point)) } else { Ok(Came::Nowhere(after.again())) };
+        if said.early_return && reached == self.at && !has_event && !stepping.is_over() {
+            self.stalls += 1;
+            return if self.stalls > MAX_STALLS {
+                Err(stuck(point))
+            } else {
+                Ok(SubstepResult::NoProgress(after.again()))
+            };
         }
         self.at = reached;
-        Ok(Came::Further(after, said))
+        Ok(SubstepResult::Progress(after, said))
     }
 }
 
 /// The last successful time of a step over this interval that an FMU of FMI 2.0 or 1.0 has discarded, as a length from its begin.
-fn told(stepping: &Stepping, no_step: &NoStep, (from, to): (Instant, Instant)) -> Option<Fraction> {
-    let reached = stepping.unit.instant(no_step.reached).filter(|_| stepping.retry != Retry::Again)?;
+fn reported(stepping: &Stepping, no_step: &NoStep, (from, to): (Instant, Instant)) -> Option<Fraction> {
+    let reached = stepping.time_unit.instant(no_step.reached).filter(|_| stepping.retry != Retry::Again)?;
     let is_within = from < reached && reached < to && !stepping.is_same(reached, from);
     is_within.then(|| reached.minus(from)).flatten()
 }
@@ -147,7 +161,7 @@ fn half(from: Instant, to: Instant) -> Option<Fraction> {
     Fraction::new(length.counter(), length.resolution().checked_mul(2)?).ok()
 }
 
-/// The FMU does not get on: at this time, as it was told.
+/// The failure of an FMU that makes no progress, at this time as it was told.
 #[cold]
 pub fn stuck(time: f64) -> Failure {
     Failure {

@@ -1,4 +1,4 @@
-//! What the rig wants of the variables of each FMU.
+//! The variables of each FMU that the rig needs.
 
 use super::connections::links::Links;
 use super::described::DescribedFmu;
@@ -8,10 +8,10 @@ use super::record::RecordedColumns;
 use super::sizes::is_resizable;
 use std::collections::BTreeSet;
 
-/// What the rig wants of the variables of one FMU, by index.
+/// The variables of one FMU that the rig needs, by index.
 #[derive(Clone, Default)]
 pub struct NeededVariables {
-    /// Outputs that feed connections, and what is recorded.
+    /// Outputs that feed connections, and recorded variables.
     pub read: BTreeSet<usize>,
     /// Inputs that are fed.
     pub written: BTreeSet<usize>,
@@ -20,17 +20,17 @@ pub struct NeededVariables {
 }
 
 impl NeededVariables {
-    /// Whether the recording has what is set of this variable, and not what is read. Of arrays of variable size nobody
-    /// follows the size of what is set. An array that the rig has resized starts with what the FMU has, which is read before the run where it
-    /// belongs to no clock.
+    /// Whether the recording has the set values of this variable, and not the read ones. For arrays of variable size the size of
+    /// set values is not followed. An array that the rig has resized starts with the FMU's values, which are read before the run
+    /// where it belongs to no clock.
     pub fn is_recorded_when_set(&self, described: &DescribedFmu, variable: usize) -> bool {
         let v = &described.variables()[variable];
         let has_start = v.clocks.is_empty() || !described.is_resized(v);
         self.written.contains(&variable) && !is_resizable(described, v) && has_start
     }
 
-    /// Whether the recording has what is read of this input: of a fed one that is not recorded when it is set, and of one that nothing
-    /// feeds where only the FMU knows what it has.
+    /// Whether the recording has the read values of this input: of a fed one that is not recorded when it is set, and of one that
+    /// nothing feeds where only the FMU has the value.
     pub fn is_input_read(&self, described: &DescribedFmu, variable: usize) -> bool {
         match self.written.contains(&variable) {
             true => !self.is_recorded_when_set(described, variable),
@@ -48,8 +48,8 @@ impl NeededVariables {
     }
 }
 
-/// What is wanted of each FMU.
-pub fn wanted(
+/// The variables of each FMU that the rig needs.
+pub fn needed_variables(
     fmus: &[DescribedFmu],
     starts: &[Starts],
     links: &Links,
@@ -67,8 +67,8 @@ pub fn wanted(
     for (fmu, variable) in stimuli.inputs() {
         all[fmu].written.insert(variable);
     }
-    for ((wanted, described), starts) in all.iter_mut().zip(fmus).zip(starts) {
-        wanted.given = wanted.written.iter().chain(starts.keys()).map(|i| (described.place(*i), *i)).collect();
+    for ((needed, described), starts) in all.iter_mut().zip(fmus).zip(starts) {
+        needed.given = needed.written.iter().chain(starts.keys()).map(|i| (described.place(*i), *i)).collect();
     }
     all
 }

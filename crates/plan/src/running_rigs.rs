@@ -1,8 +1,8 @@
-//! Rigs that run already, beside which another one is planned (semantics S26).
+//! Rigs that are running when another one is planned (semantics S26).
 //!
-//! Guarantees: what they hold of the machine stays as it is. The planned rig takes cores that nobody has, as long as there are some;
-//! on a core that it shares its levels get FIFO priorities that are left there (`priorities::rungs`), and a note names whom it shares
-//! with. A rig that is `exclusive` shares the cores of its partitions with nobody, whoever came first.
+//! Guarantees: their cores and priorities stay theirs. The planned rig takes free cores, as long as there are some; on a shared
+//! core its levels get FIFO priorities that are free there (`priorities::slots`), and a note names the other rigs. A rig that is
+//! `exclusive` shares the cores of its partitions with none, whichever came first.
 
 use super::described::DescribedFmu;
 use super::findings::Findings;
@@ -36,7 +36,7 @@ pub(super) fn check(rig: &Rig, fmus: &[DescribedFmu], cpus: &[usize], host: &Hos
     }
 }
 
-/// What in the rig says that this FMU goes to that core, if something does.
+/// The place in the rig that puts this FMU on that core, else that of the FMU's table.
 fn place_of(rig: &Rig, fmu: &DescribedFmu, cpu: usize) -> Place {
     let of_rig = || rig.host.cpus.iter().find(|given| given.value == cpu);
     fmu.cpu().or_else(of_rig).map_or(Place::default(), |given| given.place)

@@ -20,7 +20,7 @@ fn of_periods(millis: &[u64]) -> Vec<PriorityGroup> {
 
 /// How many classes each priority has, most urgent first.
 fn sizes(classes: &[PriorityGroup], ticks: &[(usize, usize)], width: usize) -> Vec<usize> {
-    fold(classes, ticks, width).unwrap().iter().map(ExactSizeIterator::len).collect()
+    share_slots(classes, ticks, width).unwrap().iter().map(ExactSizeIterator::len).collect()
 }
 
 #[test]
@@ -58,8 +58,8 @@ fn a_triggered_level_never_shares_with_one_that_may_tick_it() {
     assert_eq!(sizes(&of_periods(&[5; 4]), &[(2, 3)], 3), [1, 2, 1]);
     assert_eq!(sizes(&of_periods(&[5; 4]), &[(3, 0)], 2), [2, 2], "whichever of the two is more urgent");
     let all: Vec<(usize, usize)> = (0..4).flat_map(|a| (a + 1..4).map(move |b| (a, b))).collect();
-    assert_eq!(fold(&of_periods(&[5; 4]), &all, 3), Err(TooNarrow { fmu: 0, needed: 4 }));
-    assert_eq!(fold(&of_periods(&[5; 4]), &[(0, 1), (1, 3)], 2), Err(TooNarrow { fmu: 0, needed: 3 }));
+    assert_eq!(share_slots(&of_periods(&[5; 4]), &all, 3), Err(TooNarrow { fmu: 0, needed: 4 }));
+    assert_eq!(share_slots(&of_periods(&[5; 4]), &[(0, 1), (1, 3)], 2), Err(TooNarrow { fmu: 0, needed: 3 }));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn each_fmu_has_the_whole_band() {
     let mut classes = of_periods(&[1, 2, 3, 4, 5]);
     classes[3].fmu = 1;
     classes[4].fmu = 1;
-    assert_eq!(fold(&classes, &[], 2).unwrap(), [0..1, 1..3, 3..4, 4..5]);
+    assert_eq!(share_slots(&classes, &[], 2).unwrap(), [0..1, 1..3, 3..4, 4..5]);
 }
 
 proptest! {
@@ -82,7 +82,7 @@ proptest! {
         let n = millis.len();
         let figures: Vec<_> = millis.iter().zip(executions).map(|(&m, e)| (m, known.then_some(e))).collect();
         let ticks: Vec<_> = ticks.into_iter().filter(|(a, b)| a != b && *a < n && *b < n).collect();
-        match fold(&classes(&figures), &ticks, width) {
+        match share_slots(&classes(&figures), &ticks, width) {
             Ok(ranges) => {
                 prop_assert_eq!(ranges.len(), n.min(width));
                 let all: Vec<usize> = ranges.iter().cloned().flatten().collect();
@@ -94,7 +94,7 @@ proptest! {
             Err(narrow) => {
                 prop_assert!(narrow.needed > width && narrow.needed <= n);
                 // With as many as it says it needs it can be done.
-                prop_assert_eq!(fold(&classes(&figures), &ticks, narrow.needed).unwrap().len(), narrow.needed);
+                prop_assert_eq!(share_slots(&classes(&figures), &ticks, narrow.needed).unwrap().len(), narrow.needed);
             }
         }
     }
