@@ -7,13 +7,12 @@ use crate::world::World;
 use std::cmp::Ordering;
 #[cfg(debug_assertions)]
 use std::sync::OnceLock;
-use std::time::Duration;
 #[cfg(debug_assertions)]
 use vecud_base::time::Nanos;
 use vecud_base::time::{Fraction, Instant, ROUNDING, Stride, TimeUnit, is_same};
 use vecud_fmi::StepResult;
 use vecud_plan::schedule::{Due, first_after};
-use vecud_plan::{Mode, Overrun, Retry, StepEngine, StepPlan, StepRows, StepSize, UnitId};
+use vecud_plan::{Overrun, Retry, StepEngine, StepPlan, StepRows, StepSize, UnitId};
 use vecud_record::board::TaskWord;
 
 /// A communication point at which the FMU is told the time of its own next event, which is the same but for rounding (semantics S22).
@@ -167,8 +166,7 @@ impl Stepping {
         self.task
     }
 
-    /// Appends the row of this time, unless it is there already. In virtual time nothing is lost: waits for the supervisor to
-    /// read.
+    /// Appends the row of this time, unless it is there already.
     pub fn record(&mut self, recorded: &Recorded, calls: &Calls, world: &World, host: &PartitionHost, time: Instant) {
         if self.row.is_some_and(|row| row >= time) {
             return;
@@ -179,12 +177,8 @@ impl Stepping {
             shows.rows += 1;
             shows.rows
         });
-        while !recorded.append(calls, world, host, order, time) {
-            if world.plan.mode == Mode::RealTime {
-                world.board.task(self.task).count(TaskWord::SamplesDropped, 1);
-                return;
-            }
-            std::thread::sleep(Duration::from_micros(100));
+        if !recorded.append(calls, world, host, order, time) {
+            world.board.task(self.task).count(TaskWord::SamplesDropped, 1);
         }
     }
 
