@@ -12,7 +12,9 @@ use std::hint::black_box;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::AtomicU64;
 use vecud::exchange::{LaneShape, Latest, Stamp, Versions};
-use vecud::record::trace::{Note, NoteRing};
+use vecud::record::ring::RingPlace;
+use vecud::record::trace::note::WIDTH;
+use vecud::record::trace::{Note, notes};
 use vecud::sys::cycles::{TickScale, ticks};
 use vecud::sys::pi::PiWord;
 use vecud::sys::preemption::{LockMember, PreemptionLock};
@@ -88,8 +90,10 @@ fn measure() -> Result<bool, String> {
     });
     // What real time adds to each activation to tell where its time went: two stamps, two notes, two comparisons. The
     // supervisor's part, reading them, is in it.
-    let words: Vec<AtomicU64> = (0..NoteRing::words(1024)).map(|_| AtomicU64::new(0)).collect();
-    let ring = NoteRing::new(&words, 1024).expect("a ring of 1024 notes");
+    let mut end = 0;
+    let place = RingPlace::after(&mut end, 8192, 2 * WIDTH);
+    let words: Vec<AtomicU64> = (0..end).map(|_| AtomicU64::new(0)).collect();
+    let ring = place.ring(&words);
     let mut worst = [0, 0];
     show("where the time went: stamps and notes, read", &mut |_, _| {
         let before = black_box(ticks());
@@ -106,16 +110,20 @@ fn measure() -> Result<bool, String> {
             host: Some(inside),
             machine: 0,
         };
-        black_box(ring.push_pair([&activated, &spent]));
-        black_box((ring.pop(), ring.pop()));
+        black_box(notes::push(&ring, [&activated, &spent]));
+        notes::take(&ring).for_each(|note| {
+            black_box(note);
+        });
         for worst in &mut worst {
             *worst = inside.max(black_box(*worst));
         }
     });
     show("note for the trace: write + read", &mut |_, _| {
         value += 1;
-        ring.push(&Note::Locked { since: value, until: value, waited: 0, nested: 0, leaked: false });
-        black_box(ring.pop());
+        notes::push(&ring, [&Note::Locked { since: value, until: value, waited: 0, nested: 0, leaked: false }]);
+        notes::take(&ring).for_each(|note| {
+            black_box(note);
+        });
     });
     match lock_in_an_fmu("lock.toml") {
         Ok((pair, bare)) => {

@@ -58,7 +58,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     ("description::word", &["description"]),
     ("description::bytes", &["description::word", "description"]),
-    ("record::control", &["description::word", "description", "base::time"]),
+    ("record::ring", &[]),
+    ("record::control", &["record::ring", "description::bytes", "description", "base::time"]),
     (
         "plan",
         &[
@@ -81,6 +82,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "record::stimulus",
         &[
+            "record::ring",
             "description::bytes",
             "description::word",
             "description",
@@ -93,6 +95,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "record",
         &[
+            "record::ring",
             "record::control",
             "linux::files",
             "description::bytes",
@@ -143,6 +146,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "runner",
         &[
+            "record::ring",
             "record::control",
             "runner::exchange",
             "fmi",
@@ -163,6 +167,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "host",
         &[
+            "record::ring",
             "record::control",
             "host::doctor",
             "description::bytes",

@@ -314,12 +314,10 @@ impl<'a> Recorder<'a> {
         }
         let Some(writer) = &mut self.signals else { return };
         for task in (0..self.plan.units.len()).map(UnitId) {
-            let ring = self.board.samples(task);
-            let (waiting, room) = ring.waiting();
-            self.pace.saw((waiting, room));
-            let broken = ring.mend();
+            let Some(ring) = self.board.samples(task) else { continue };
+            self.pace.saw(ring.ring.waiting());
             // New samples wait for the next round: in virtual time this loop would never end.
-            if !writer.take(task, ring, waiting) || broken {
+            if !writer.take(task, ring) {
                 let task = &self.plan.units[task.0];
                 self.damage.insert(format!("samples of {}", self.plan.told_name(task)));
             }

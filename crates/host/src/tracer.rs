@@ -29,9 +29,10 @@ use vecud_linux::files;
 use vecud_plan::{Mode, Plan, TraceMode, UnitId};
 use vecud_record::board::{Board, Global, Scheduling, TaskWord};
 use vecud_record::figures::TaskFigures;
+use vecud_record::ring::Ring;
 use vecud_record::trace::axis::InstantSorter;
 use vecud_record::trace::chrome::ChromeWriter;
-use vecud_record::trace::{Assembler, Note, NoteRing, TraceItem};
+use vecud_record::trace::{Assembler, Note, TraceItem, notes};
 use vecud_report::TraceResult;
 
 /// Name of the file of a run without incidents.
@@ -44,7 +45,7 @@ pub struct Tracer<'a> {
     plan: &'a Plan,
     board: Board<'a>,
     /// Per task: its notes, and what becomes of them in real time. Empty in virtual time when nothing is traced.
-    rings: Vec<(UnitId, NoteRing<'a>, Option<TaskFigures<'a>>)>,
+    rings: Vec<(UnitId, Ring<'a>, Option<TaskFigures<'a>>)>,
     /// Simulation time of the run's start, ns.
     begin: i64,
     ruler: Ruler,
@@ -58,7 +59,7 @@ pub struct Tracer<'a> {
     made: i64,
     /// In virtual time: number up to which everything was noted.
     order: i64,
-    /// Number of notes, and of rings, that FMU code has overwritten.
+    /// Number of notes that FMU code has overwritten.
     damaged: u64,
     /// Finds the first activation beyond a limit.
     over: Over,
@@ -245,7 +246,7 @@ impl<'a> Tracer<'a> {
         self.unfinished(gone);
         self.take(true, &mut || ());
         let traced = self.rings.iter().filter(|_| self.plan.trace.mode != TraceMode::Off);
-        let dropped = traced.map(|(_, ring, _)| ring.dropped()).fold(0, u64::saturating_add);
+        let dropped = traced.map(|(_, ring, _)| ring.refused()).fold(0, u64::saturating_add);
         if dropped > 0 {
             let message = format!("the trace lacks {dropped} events that came faster than they could be kept");
             self.problems.push(message);
@@ -268,14 +269,12 @@ impl<'a> Tracer<'a> {
 /// Reads the present notes of a ring, which include all from before the horizon. Later ones wait: in virtual time the
 /// loop would never end. An impossible note is left out.
 fn read<'r>(
-    ring: &'r NoteRing,
+    ring: &Ring<'r>,
     figures: Option<&'r TaskFigures>,
     possible: Possible,
     damaged: &'r mut u64,
 ) -> impl Iterator<Item = Note> + 'r {
-    *damaged += u64::from(ring.mend());
-    let notes = std::iter::from_fn(|| ring.pop()).take(ring.waiting().0);
-    let notes = notes.filter_map(move |note| {
+    let notes = notes::take(ring).filter_map(move |note| {
         let note = note.filter(|note| possible.holds(note));
         *damaged += u64::from(note.is_none());
         note

@@ -11,12 +11,14 @@ use super::log::LogRing;
 use super::log::overflow::{self, Overflow};
 use super::samples::SampleRing;
 use super::unusable::Unusable;
-use crate::control::Ring;
+use crate::control::{CommandPlace, CommandRing};
+use crate::ring::{Ring, RingPlace};
 use crate::stimulus::Shape;
+use crate::trace::notes;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering, Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::Instant;
-use vecud_plan::{FmuId, Mode, Plan, Release, SignalId, SignalPlan, UnitId};
+use vecud_plan::{FmuId, Mode, Plan, Release, SignalId, SignalPlan, UnitId, UnitPlan};
 
 mod call_counts;
 mod calls;
@@ -28,7 +30,6 @@ mod phase;
 pub mod promise;
 mod stimuli;
 mod threads;
-mod trace;
 
 pub use call_counts::{CallTimes, FunctionCalls};
 pub use calls::OutsideCall;
@@ -358,16 +359,18 @@ const TASK_HISTOGRAMS: usize = Metric::Count as usize * histogram::WORDS;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     fmus: usize,
-    /// Per task: first word of its sample ring, records, values per record.
-    rings: Vec<(usize, usize, usize)>,
-    /// Per task: first word of its trace ring, notes.
-    traces: Vec<(usize, usize)>,
+    /// Where those of samples and notes begin, up to the promise.
+    rings: usize,
+    /// Per task: the ring of its samples, and words of each; `None`: it records nothing.
+    samples: Vec<Option<(RingPlace, usize)>>,
+    /// Per task: the ring of its notes; `None`: it makes none.
+    notes: Vec<Option<RingPlace>>,
     /// Where those begin, to the end.
     commands: usize,
     /// Per instance: the rings of its lanes, two each (at once, timed), and that of its structural parameters.
     control: Vec<ControlLayout>,
     /// The ring of requests for ticks.
-    requests: Option<Range<usize>>,
+    requests: Option<CommandPlace>,
     /// The first word of each stimulus, and its shape.
     stimuli: Vec<(usize, Shape)>,
     /// Per task: where its time went.
@@ -408,18 +411,15 @@ impl Layout {
         // Of inputs alone that nobody sets nothing is ever read, and their recording has its rows.
         let has_values = plan.units.iter().any(|task| plan.sample_words(task) > 0);
         let has_rows_of_time = plan.rows_of_time || !plan.signals.is_empty() && !has_values;
-        let rings = plan
-            .units
-            .iter()
-            .map(|task| {
-                let values = plan.sample_words(task);
-                let records = if values == 0 && !has_rows_of_time { 0 } else { records(plan, &task.release, values) };
-                let ring = (next, records, values);
-                next += SampleRing::words(records, values);
-                ring
-            })
-            .collect();
-        let traces = trace::rings(plan, &mut next);
+        let rings = next;
+        let samples = |task: &UnitPlan| {
+            let values = plan.sample_words(task);
+            let length = SampleRing::length(values);
+            let place = || RingPlace::after(&mut next, sample_words(plan, &task.release, 1 + length), length);
+            (values > 0 || has_rows_of_time).then(place).map(|place| (place, length))
+        };
+        let samples = plan.units.iter().map(samples).collect();
+        let notes = plan.units.iter().map(|task| notes::place(plan, task, &mut next)).collect();
         let promise = promise::Region::of(plan, &mut next);
         let causes = causes::region(plan, &mut next);
         let call_times = call_counts::times(plan, &mut next);
@@ -437,7 +437,8 @@ impl Layout {
             initial,
             starts,
             rings,
-            traces,
+            samples,
+            notes,
             causes,
             call_times,
             commands: begin_of_commands,
@@ -454,13 +455,12 @@ impl Layout {
     }
 }
 
-/// Room for two seconds of samples, at least 64 and at most half a mebibyte of them. In virtual time, where intervals are no measure
-/// of how fast they come, for 4096, as long as all tasks together have no more than 64 MiB.
-fn records(plan: &Plan, release: &Release, values: usize) -> usize {
+/// Words for two seconds of records, for at least 64 of them and at most half a mebibyte. In virtual time, where intervals are no
+/// measure of how fast they come, for 4096, as long as all tasks together have no more than 64 MiB.
+fn sample_words(plan: &Plan, release: &Release, record: usize) -> usize {
     const AT_MOST: usize = (1 << 19) / 8;
     const ALL: usize = (64 << 20) / 8;
     const MANY: usize = 4096;
-    let record = SampleRing::words(1, values);
     let wanted = match release {
         Release::Periodic { interval, .. } => {
             let seconds = (2.0 / interval.seconds()).ceil() as usize;
@@ -469,7 +469,7 @@ fn records(plan: &Plan, release: &Release, values: usize) -> usize {
         }
         _ => MANY,
     };
-    wanted.clamp(64, (AT_MOST / record).max(64)).next_power_of_two()
+    wanted.saturating_mul(record).clamp(64 * record, AT_MOST.max(64 * record))
 }
 
 /// The shared memory, seen through its layout.
@@ -540,24 +540,36 @@ impl<'a> Board<'a> {
     }
 
     /// The commands of a lane: those for at once, and those with a time.
-    pub fn lane(&self, fmu: FmuId, lane: usize) -> [Ring<'a>; 2] {
-        self.layout.control[fmu.0].lanes[lane].each_ref().map(|ring| Ring::new(&self.words[ring.clone()]))
+    pub fn lane(&self, fmu: FmuId, lane: usize) -> [CommandRing<'a>; 2] {
+        self.layout.control[fmu.0].lanes[lane].map(|place| place.ring(self.words))
     }
 
     /// The commands for structural parameters; `None` when there are none that can be set.
-    pub fn structure(&self, fmu: FmuId) -> Option<Ring<'a>> {
-        self.layout.control[fmu.0].structure.clone().map(|ring| Ring::new(&self.words[ring]))
+    pub fn structure(&self, fmu: FmuId) -> Option<CommandRing<'a>> {
+        self.layout.control[fmu.0].structure.map(|place| place.ring(self.words))
     }
 
     /// The requests for ticks; `None`: nothing ticks on request.
-    pub fn requests(&self) -> Option<Ring<'a>> {
-        self.layout.requests.clone().map(|ring| Ring::new(&self.words[ring]))
+    pub fn requests(&self) -> Option<CommandRing<'a>> {
+        self.layout.requests.map(|place| place.ring(self.words))
     }
 
-    /// The samples of a task.
-    pub fn samples(&self, task: UnitId) -> SampleRing<'a> {
-        let (start, records, values) = self.layout.rings[task.0];
-        SampleRing::new(&self.words[start..start + SampleRing::words(records, values)], records, values)
+    /// The samples of a task; `None`: it records nothing.
+    pub fn samples(&self, task: UnitId) -> Option<SampleRing<'a>> {
+        self.layout.samples[task.0].map(|(place, length)| SampleRing { ring: place.ring(self.words), length })
+    }
+
+    /// The notes of a task; `None` in virtual time when nothing is traced.
+    pub fn notes(&self, task: UnitId) -> Option<Ring<'a>> {
+        self.layout.notes[task.0].map(|place| place.ring(self.words))
+    }
+
+    /// In virtual time: the number of the next thing that is noted. One thread at a time.
+    pub fn next_in_order(&self) -> u64 {
+        let order = self.global(Global::TraceOrder);
+        let number = order.load(Relaxed).wrapping_add(1);
+        order.store(number, Relaxed);
+        number
     }
 }
 

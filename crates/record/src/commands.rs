@@ -1,16 +1,15 @@
 //! Where the rings of commands lie in the shared memory, and how long they are. A run that is not controlled has none.
 
-use crate::control::{self, OUTSTANDING, Ring};
-use std::ops::Range;
+use crate::control::{self, CommandPlace, OUTSTANDING};
 use vecud_plan::{ControlKind, FmuPlan, Plan};
 
 /// Where the rings of commands for an instance lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ControlLayout {
     /// The rings of each lane: for commands that are carried out at once, and for those with a time.
-    pub(super) lanes: Vec<[Range<usize>; 2]>,
+    pub(super) lanes: Vec<[CommandPlace; 2]>,
     /// The ring of structural parameters, if any can be set.
-    pub(super) structure: Option<Range<usize>>,
+    pub(super) structure: Option<CommandPlace>,
 }
 
 impl ControlLayout {
@@ -27,11 +26,7 @@ impl ControlLayout {
             let least = 2 * control::record_words(std::iter::once(longest));
             sum.saturating_mul(2).clamp(1024, 8192).max(least)
         };
-        let mut ring = |capacity: usize| {
-            let start = *next;
-            *next += Ring::words(capacity);
-            start..*next
-        };
+        let mut ring = |capacity: usize| CommandPlace::after(next, capacity);
         let lanes = (0..plan.control.lanes.len()).map(|number| {
             let words = capacity(&|kind| matches!(kind, ControlKind::Value { lane, .. } if *lane == number));
             [ring(words), ring(words)]
@@ -44,12 +39,7 @@ impl ControlLayout {
 }
 
 /// The ring of requests for ticks, from word `next` on; `None`: nothing ticks on request.
-pub(super) fn requests(plan: &Plan, next: &mut usize) -> Option<Range<usize>> {
-    if plan.requests.is_empty() {
-        return None;
-    }
-    let start = *next;
+pub(super) fn requests(plan: &Plan, next: &mut usize) -> Option<CommandPlace> {
     // Each is one word, behind that of its length.
-    *next += Ring::words(2 * OUTSTANDING);
-    Some(start..*next)
+    (!plan.requests.is_empty()).then(|| CommandPlace::after(next, 2 * OUTSTANDING))
 }

@@ -5,7 +5,8 @@
 //! it is 64-bit atomic words: counters and histograms ([`board`], [`figures`]), samples of recorded variables ([`samples`]), log lines
 //! ([`log`]), offences against the standard ([`findings`]), who ran when ([`trace`]). [`signals`] puts samples in order and
 //! writes them down, as rows, as messages and as columns; [`recording`] reads them, and what others have written. [`control`] has the
-//! commands that set values in a running FMU, [`stimulus`] the rows of a file that feed inputs and tick clocks.
+//! commands that set values in a running FMU, [`stimulus`] the rows of a file that feed inputs and tick clocks. Samples, notes of
+//! who ran when, and commands go through rings of one kind ([`ring`]).
 
 #![forbid(unsafe_code)]
 
@@ -33,6 +34,7 @@ mod overwritten;
 mod packing;
 mod protobuf;
 pub mod recording;
+pub mod ring;
 mod rotation;
 mod sample_sink;
 pub mod samples;
@@ -46,9 +48,7 @@ pub mod unusable;
 pub mod written;
 
 pub use newest::RowWatcher;
-
-/// Words of a cache line.
-const LINE: usize = 8;
+use ring::LINE;
 
 /// Whether this program writes files of a format: `"arrow"` is a feature of it.
 pub fn writes(format: vecud_plan::Format) -> bool {

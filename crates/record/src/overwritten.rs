@@ -6,8 +6,9 @@ use super::histogram::{self, HistogramCursor, HistogramWriter};
 use super::log::{self, LogRing};
 use super::moment::{self, MomentCells};
 use super::samples::SampleRing;
-use super::trace::NoteRing;
-use crate::control::{CommandOutcome, CommandReply, Ring};
+use super::trace::{Note, notes};
+use crate::control::{CommandOutcome, CommandPlace, CommandReply};
+use crate::ring::RingPlace;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicU64;
 use vecud_base::time::Instant;
@@ -38,27 +39,31 @@ fn memory(words: usize) -> impl Strategy<Value = Vec<AtomicU64>> {
     })
 }
 
+/// Words up to the end of a place.
+fn words_of<T>(after: impl FnOnce(&mut usize) -> T) -> usize {
+    let mut end = 0;
+    after(&mut end);
+    end
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn samples(words in memory(SampleRing::words(8, 3))) {
-        let ring = SampleRing::new(&words, 8, 3);
-        ring.mend();
-        prop_assert!(ring.waiting().0 <= 8);
-        let pop = || ring.pop(&mut Vec::new());
-        prop_assert!(std::iter::from_fn(pop).count() <= 8);
-        prop_assert!(ring.push(1, Instant::ZERO, |record| record.put_all([1, 2, 3])) && pop().is_some(), "it goes on");
+    fn samples(words in memory(words_of(|next| RingPlace::after(next, 16, 7)))) {
+        let ring = SampleRing { ring: RingPlace::after(&mut 0, 16, 7).ring(&words), length: 7 };
+        prop_assert!(ring.ring.waiting().0 <= 16);
+        prop_assert!(ring.take().count() <= 16);
+        prop_assert!(ring.push(1, Instant::ZERO, |record| record.put_all([1, 2, 3])) && ring.take().count() == 1, "it goes on");
     }
 
     #[test]
-    fn notes(words in memory(NoteRing::words(8))) {
-        let ring = NoteRing::new(&words, 8).unwrap();
-        ring.mend();
-        prop_assert!(ring.waiting().0 <= 8);
-        prop_assert!(std::iter::from_fn(|| ring.pop()).count() <= 8);
-        ring.push(&super::trace::Note::Updated { since: 1, until: 2 });
-        prop_assert!(ring.pop().is_some(), "it goes on");
+    fn notes_of_a_task(words in memory(words_of(|next| RingPlace::after(next, 16, 16)))) {
+        let ring = RingPlace::after(&mut 0, 16, 16).ring(&words);
+        prop_assert!(ring.waiting().0 <= 16);
+        prop_assert!(notes::take(&ring).count() <= 32);
+        let note = Note::Updated { since: 1, until: 2 };
+        prop_assert!(notes::push(&ring, [&note]) && notes::take(&ring).eq([Some(note)]), "it goes on");
     }
 
     #[test]
@@ -73,9 +78,9 @@ proptest! {
     }
 
     #[test]
-    fn commands(words in memory(Ring::words(40))) {
-        let ring = Ring::new(&words);
-        let _ = (ring.done(), ring.outcome(7), ring.push(&[1, 2, 3]));
+    fn commands(words in memory(words_of(|next| CommandPlace::after(next, 40)))) {
+        let ring = CommandPlace::after(&mut 0, 40).ring(&words);
+        let _ = (ring.take_outcome(), ring.push(&[1, 2, 3]));
         if let Some(record) = ring.next() {
             prop_assert!(record.len() <= 40);
             let _ = (0..record.len()).fold(0, |all, word| all ^ record.word(word));

@@ -3,11 +3,11 @@
 //! A record is what one activation has set and read: its order, its activation time, and the values as words. What does not
 //! fit is refused; the producer counts it.
 
+use crate::ring::{Record, Ring};
 use std::sync::atomic::{AtomicU64, Ordering};
 use vecud_base::time::Instant;
 use vecud_description::bytes;
 
-const HEADER: usize = 2;
 const RECORD_HEADER: usize = 4;
 
 /// One record, as the consumer sees it, without its values.
@@ -55,136 +55,75 @@ impl<'a> NewRecord<'a> {
     }
 }
 
-/// A ring of records in shared words.
+/// The samples of a task.
 #[derive(Clone, Copy)]
 pub struct SampleRing<'a> {
-    words: &'a [AtomicU64],
-    records: usize,
-    values: usize,
+    /// Their ring.
+    pub ring: Ring<'a>,
+    /// Words of each.
+    pub length: usize,
 }
 
 impl<'a> SampleRing<'a> {
-    /// Words that a ring takes.
-    pub fn words(records: usize, values: usize) -> usize {
-        HEADER + records * (RECORD_HEADER + values)
-    }
-
-    /// The ring in `words`, zero at first.
-    pub fn new(words: &'a [AtomicU64], records: usize, values: usize) -> SampleRing<'a> {
-        SampleRing { words, records, values }
-    }
-
-    fn record(&self, number: u64) -> &'a [AtomicU64] {
-        let width = RECORD_HEADER + self.values;
-        let start = HEADER + (number as usize % self.records) * width;
-        &self.words[start..start + width]
-    }
-
-    /// Whether this task records nothing.
-    pub fn is_unused(&self) -> bool {
-        self.records == 0
-    }
-
-    /// Whether a record would be refused now.
-    pub fn is_full(&self) -> bool {
-        let [written, read] = [&self.words[0], &self.words[1]];
-        written.load(Ordering::Relaxed).wrapping_sub(read.load(Ordering::Acquire)) >= self.records as u64
-    }
-
-    /// Records that wait now, and how many there is room for.
-    pub fn waiting(&self) -> (usize, usize) {
-        if self.is_unused() {
-            return (0, 0);
-        }
-        let waiting = self.words[0].load(Ordering::Acquire).wrapping_sub(self.words[1].load(Ordering::Relaxed));
-        (waiting.min(self.records as u64) as usize, self.records)
+    /// The words of a record with so many values.
+    pub fn length(values: usize) -> usize {
+        RECORD_HEADER + values
     }
 
     /// Appends a record, whose values `fill` puts into it; `false` when the ring is full.
     #[inline]
     pub fn push(&self, order: u64, time: Instant, fill: impl FnOnce(&mut NewRecord)) -> bool {
-        if self.is_full() {
-            return false;
-        }
-        let written = self.words[0].load(Ordering::Relaxed);
-        let mut record = NewRecord(self.record(written));
-        let [a, b, c] = time.to_words();
-        record.put_all([order, a, b, c]);
-        fill(&mut record);
-        self.words[0].store(written.wrapping_add(1), Ordering::Release);
-        true
+        self.ring.push_with(self.length, |places| {
+            let Some((header, values)) = places.split_first_chunk::<RECORD_HEADER>() else { return };
+            let [a, b, c] = time.to_words();
+            header.iter().zip([order, a, b, c]).for_each(|(place, word)| place.store(word, Ordering::Relaxed));
+            fill(&mut NewRecord(values));
+        })
     }
 
-    /// For the consumer: empties a ring whose counters FMU code has written over, so that it goes on. Whether it was one.
-    pub fn mend(&self) -> bool {
-        let [written, read] = [&self.words[0], &self.words[1]];
-        let waiting = written.load(Ordering::Acquire).wrapping_sub(read.load(Ordering::Relaxed));
-        let broken = waiting > self.records as u64;
-        if broken {
-            read.store(written.load(Ordering::Acquire), Ordering::Release);
-        }
-        broken
-    }
-
-    /// Takes the oldest record, and appends its values, the task's recorded ones as words, to `values`. `Some(None)`: its time
-    /// is none, so FMU code has written over it.
-    pub fn pop(&self, values: &mut Vec<u64>) -> Option<Option<SampleHeader>> {
-        if self.is_unused() {
-            return None;
-        }
-        let read = self.words[1].load(Ordering::Relaxed);
-        let waiting = self.words[0].load(Ordering::Acquire).wrapping_sub(read);
-        // FMU code can write anywhere, also to the counters.
-        if waiting == 0 || waiting > self.records as u64 {
-            return None;
-        }
-        let record = self.record(read);
-        let word = |i: usize| record[i].load(Ordering::Relaxed);
-        let sample = (word(2) < word(3))
-            .then(|| SampleHeader { order: word(0), time: Instant::from_words([word(1), word(2), word(3)]) });
-        values.extend(record[RECORD_HEADER..].iter().map(|word| word.load(Ordering::Relaxed)));
-        self.words[1].store(read.wrapping_add(1), Ordering::Release);
-        Some(sample)
+    /// Takes what is there now; of each record its words behind the header. `None`: its length or time is none, so FMU code has written
+    /// over it.
+    pub fn take(self) -> impl Iterator<Item = Option<(SampleHeader, Record<'a>)>> {
+        self.ring.take().map(move |record| {
+            let [order, a, b, c] = std::array::from_fn(|place| record.word(place));
+            (record.len() == self.length && b < c).then(|| {
+                let header = SampleHeader { order, time: Instant::from_words([a, b, c]) };
+                (header, record.part(RECORD_HEADER, self.length))
+            })
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ring::RingPlace;
 
     #[test]
-    fn records_come_out_as_they_went_in_and_a_full_ring_refuses() {
-        let words: Vec<AtomicU64> = (0..SampleRing::words(2, 3)).map(|_| AtomicU64::new(0)).collect();
-        let ring = SampleRing::new(&words, 2, 3);
-        let mut values = Vec::new();
+    fn records_come_out_as_they_went_in_and_what_was_written_over_is_none() {
+        let mut end = 0;
+        let place = RingPlace::after(&mut end, 16, 7);
+        let words: Vec<AtomicU64> = (0..end).map(|_| AtomicU64::new(0)).collect();
+        let ring = SampleRing { ring: place.ring(&words), length: SampleRing::length(3) };
+        let take = || -> Vec<Option<(SampleHeader, Vec<u64>)>> {
+            ring.take().map(|sample| sample.map(|(header, values)| (header, values.words().collect()))).collect()
+        };
         for round in 0..5 {
             let time = Instant::from_f64(0.1 * round as f64).unwrap();
             assert!(ring.push(round, time, |record| record.put_all([round, 2, 3])));
-            assert!(ring.push(round, time, |record| record.put_all([4, 5, 6])));
+            assert!(ring.push(9, time, |record| record.put_all([4, 5, 6])));
             assert!(!ring.push(round, time, |record| record.put_all([0, 0, 0])));
-            assert_eq!(ring.pop(&mut values), Some(Some(SampleHeader { order: round, time })));
-            assert!(ring.pop(&mut values).flatten().is_some());
-            assert_eq!(ring.pop(&mut values), None);
-            assert_eq!(std::mem::take(&mut values), [round, 2, 3, 4, 5, 6]);
+            let header = |order| SampleHeader { order, time };
+            assert_eq!(take(), [Some((header(round), vec![round, 2, 3])), Some((header(9), vec![4, 5, 6]))]);
         }
-    }
-
-    /// FMU code can write anywhere, also here.
-    #[test]
-    fn counters_that_are_none_are_no_records() {
-        let words: Vec<AtomicU64> = (0..SampleRing::words(2, 3)).map(|_| AtomicU64::new(7)).collect();
-        let ring = SampleRing::new(&words, 2, 3);
-        for written in [u64::MAX, 6, 10] {
-            words[0].store(written, Ordering::Relaxed);
-            assert_eq!(ring.pop(&mut Vec::new()), None, "{written} written, 7 read");
-            assert!(ring.is_full(), "{written} written, 7 read");
-        }
-        assert!(ring.mend() && !ring.mend());
-        assert!(ring.push(1, Instant::ZERO, |record| record.put_all([1, 2, 3])), "it goes on");
-        // The counter of the first one's time: it is larger than its resolution.
-        words[HEADER + 2].store(u64::MAX, Ordering::Relaxed);
+        // FMU code can write anywhere, also here: the counter of a time is larger than its resolution.
+        words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+        assert!(ring.push(1, Instant::ZERO, |record| record.put_all([1, 2, 3])));
+        let length = words.iter().position(|word| word.load(Ordering::Relaxed) == 7).unwrap();
+        words[length + 3].store(u64::MAX, Ordering::Relaxed);
         assert!(ring.push(2, Instant::ZERO, |record| record.put_all([4, 5, 6])));
-        let orders = std::iter::from_fn(|| ring.pop(&mut Vec::new())).map(|sample| sample.map(|sample| sample.order));
-        assert_eq!(orders.collect::<Vec<_>>(), [None, Some(2)]);
+        let orders: Vec<Option<u64>> =
+            take().into_iter().map(|sample| sample.map(|(header, _)| header.order)).collect();
+        assert_eq!(orders, [None, Some(2)]);
     }
 }

@@ -324,26 +324,23 @@ impl<'a> SignalWriter<'a> {
         }
     }
 
-    /// Takes samples of a task out of their ring, at most so many. Whether all of them were some: FMU code can write over them.
-    pub fn take(&mut self, task: UnitId, ring: SampleRing, most: usize) -> bool {
+    /// Takes the samples of a task that are in their ring now. Whether all of them were some: FMU code can write over them.
+    pub fn take(&mut self, task: UnitId, ring: SampleRing) -> bool {
         let mut whole = true;
-        for _ in 0..most {
-            let begin = self.values.len();
-            let Some(sample) = ring.pop(&mut self.values) else { break };
-            let sample = sample.filter(|sample| sample.time >= self.start);
+        for sample in ring.take() {
+            let sample = sample.filter(|(sample, _)| sample.time >= self.start);
             whole &= sample.is_some();
-            let is_late =
-                |time: Instant| self.written.is_some_and(|written| time < written || self.joins && time == written);
-            let late = sample.is_some_and(|sample| is_late(sample.time));
-            self.late += u64::from(late);
-            match sample.filter(|_| !late) {
-                Some(sample) => {
-                    self.columns[task.0].fold(&mut self.values, begin, &self.texts);
-                    let values = begin..self.values.len();
-                    self.taken.push(Taken { time: sample.time, task, order: sample.order, values });
-                }
-                None => self.values.truncate(begin),
+            let Some((sample, values)) = sample else { continue };
+            let is_late = |written| sample.time < written || self.joins && sample.time == written;
+            if self.written.is_some_and(is_late) {
+                self.late += 1;
+                continue;
             }
+            let begin = self.values.len();
+            self.values.extend(values.words());
+            self.columns[task.0].fold(&mut self.values, begin, &self.texts);
+            let values = begin..self.values.len();
+            self.taken.push(Taken { time: sample.time, task, order: sample.order, values });
         }
         whole
     }

@@ -21,7 +21,7 @@ use vecud_description::{ValueReference, VariableType};
 use vecud_fmi::{Batch, Failure, Function, Status};
 use vecud_plan::{ControlKind, ControlVariable, FmuId, UnitId, control};
 use vecud_record::board::FmuWord;
-use vecud_record::control::{CommandOutcome, CommandReply, ReceivedCommand, Ring};
+use vecud_record::control::{CommandOutcome, CommandReply, CommandRing, ReceivedCommand};
 
 /// Something whose variables can be set.
 pub trait Settable {
@@ -161,7 +161,7 @@ impl Inbox {
         (time, turn): (Instant, Turn),
         sent: u64,
     ) -> Result<Step, Halt> {
-        let mut first: Option<(Ring, ReceivedCommand)> = None;
+        let mut first: Option<(CommandRing, ReceivedCommand)> = None;
         let mut left = false;
         for ring in self.lanes.iter().flat_map(|lane| world.board.lane(self.fmu, *lane)) {
             let Some(command) = ring.next().map(ReceivedCommand::new) else { continue };
@@ -210,7 +210,7 @@ impl Inbox {
     }
 
     /// The oldest command is over, whatever has become of it: nothing of the next one is set yet.
-    fn finish(&mut self, ring: Ring, outcome: CommandReply) {
+    fn finish(&mut self, ring: CommandRing, outcome: CommandReply) {
         self.half = false;
         ring.finish(outcome);
     }

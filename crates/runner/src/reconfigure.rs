@@ -17,7 +17,7 @@ use vecud_fmi::{Function, Reconfiguration, set_thread_host};
 use vecud_linux::preemption::LockMember;
 use vecud_linux::{affinity, thread};
 use vecud_plan::{ControlKind, ControlVariable, FmuId, UnitId};
-use vecud_record::control::{CommandOutcome, CommandReply, CommandedVariable, ReceivedCommand, Ring};
+use vecud_record::control::{CommandOutcome, CommandReply, CommandRing, CommandedVariable, ReceivedCommand};
 use vecud_record::unusable::Unusable;
 
 /// How often the thread looks.
@@ -49,7 +49,7 @@ impl Reconfigurable {
     }
 
     /// The command that is due at `now`, if there is one.
-    fn due(&self, run: &RunState, now: Instant) -> Option<(Ring<'static>, ReceivedCommand<'static>)> {
+    fn due(&self, run: &RunState, now: Instant) -> Option<(CommandRing<'static>, ReceivedCommand<'static>)> {
         let ring = run.board.structure(self.fmu)?;
         let command = ReceivedCommand::new(ring.next()?);
         command.at().is_none_or(|at| at <= now).then_some((ring, command))
@@ -77,7 +77,7 @@ impl Reconfigurable {
         &self,
         run: &RunState,
         host: &'static PartitionHost,
-        ring: Ring,
+        ring: CommandRing,
         command: ReceivedCommand,
         time: Instant,
     ) {

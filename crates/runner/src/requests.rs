@@ -17,11 +17,11 @@ use vecud_base::time::{Instant, Nanos};
 use vecud_plan::schedule::{Agenda, Tick};
 use vecud_plan::{RequestedClock, UnitId};
 use vecud_record::board::TaskWord;
-use vecud_record::control::{CommandOutcome, CommandReply, Ring};
+use vecud_record::control::{CommandOutcome, CommandReply, CommandRing};
 
 /// The ring of requests, and the fate of each.
 pub struct Requests {
-    ring: Ring<'static>,
+    ring: CommandRing<'static>,
     /// Per clock: the time of its last tick.
     last: Box<[Nanos]>,
 }

@@ -18,7 +18,9 @@ use vecud_plan::snapshot::BetweenSteps;
 use vecud_plan::{FmuId, Length, Mode, OnError, Overrun, Plan, StepClock, TaskId, UnitId, control};
 use vecud_record::board::promise::Break;
 use vecud_record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
-use vecud_record::trace::{Note, NoteRing};
+use vecud_record::ring::Ring;
+use vecud_record::trace::note::{Note, WIDTH};
+use vecud_record::trace::notes;
 
 use super::cells;
 use super::cooperative::Turns;
@@ -387,11 +389,11 @@ impl RunState {
 
     /// Notes something for the trace. In virtual time nothing is lost: waits for the supervisor to read.
     #[inline(always)] // what a kind of note does not have is known where it is made
-    pub fn trace_in(&self, ring: &NoteRing, note: Note) {
+    pub fn trace_in(&self, ring: &Ring, note: Note) {
         if self.scheduling == Scheduling::Virtual {
-            ring.wait_for_room();
+            ring.wait_for_room(WIDTH);
         }
-        ring.push(&note);
+        notes::push(ring, [&note]);
     }
 
     /// The word that tells whether the run ends: 0 while it goes on.

@@ -6,7 +6,7 @@ use vecud_fmi::CallProbe;
 use vecud_plan::{Plan, TraceMode, UnitId};
 use vecud_record::board::{Board, Metric, TaskCells, TaskWord};
 use vecud_record::histogram::HistogramWriter;
-use vecud_record::trace::NoteRing;
+use vecud_record::ring::Ring;
 
 /// The counters, histograms and note rings of one task.
 pub struct TaskTelemetry {
@@ -19,9 +19,9 @@ pub struct TaskTelemetry {
     /// The histogram of its lock hold times.
     pub hold: HistogramWriter<'static>,
     /// Where activations are noted; `None` in virtual time when nothing is traced.
-    pub notes: Option<NoteRing<'static>>,
+    pub notes: Option<Ring<'static>>,
     /// Where everything else that a trace shows is noted; `None`: nowhere.
-    pub trace: Option<NoteRing<'static>>,
+    pub trace: Option<Ring<'static>>,
 }
 
 impl TaskTelemetry {

@@ -32,7 +32,7 @@ use vecud_plan::{FmuId, OnWarning, UnitId};
 use vecud_record::board::{FailedCall, FmuWord, Global, Metric, OutsideCall, TaskWord};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::histogram::HistogramWriter;
-use vecud_record::trace::NoteRing;
+use vecud_record::ring::Ring;
 use vecud_record::unusable::Unusable;
 
 /// No hold time waits to be recorded.
@@ -216,7 +216,7 @@ impl PartitionHost {
 
     /// Where this activation notes things; `None`: nowhere.
     #[inline]
-    fn trace(&self) -> Option<&'static NoteRing<'static>> {
+    fn trace(&self) -> Option<&'static Ring<'static>> {
         self.telemetry.get().and_then(|telemetry| telemetry.trace.as_ref())
     }
 

@@ -21,7 +21,6 @@ use super::thread_host::{Event, PartitionHost, virtual_flow};
 use crate::exchange::TickStamp;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::time::Duration;
 use vecud_base::time::{Instant, Nanos, ToNanos};
 use vecud_description::IntervalVariability;
 use vecud_fmi::{change_thread_host, set_thread_host};
@@ -30,7 +29,8 @@ use vecud_plan::schedule::{Agenda, Due, Timeline};
 use vecud_plan::{TaskPlan, UnitId};
 use vecud_record::board::{Global, TaskWord};
 use vecud_record::control::CommandOutcome;
-use vecud_record::trace::{Note, NoteRing};
+use vecud_record::ring::Ring;
+use vecud_record::trace::Note;
 
 /// The context of a task, with all data that every activation needs at hand.
 struct VirtualContext<'a> {
@@ -340,18 +340,16 @@ impl VirtualContext<'_> {
         computed
     }
 
-    /// Records the activation `due`. Nothing is lost in virtual time: waits for the supervisor to read.
+    /// Records the activation `due`, which finds room: nothing is lost in virtual time.
     #[inline(always)] // in the one loop there is
     fn record(&self, run: &RunState, order: u64, due: &Due) {
-        while !self.activation.sample(run, self.host, order, due) {
-            std::thread::sleep(Duration::from_micros(100));
-        }
+        self.activation.sample(run, self.host, order, due);
     }
 }
 
 /// Notes that an activation began at `start`, and ends now.
 #[inline(never)]
-fn trace_activation(run: &RunState, ring: &NoteRing, start: u64, due: &Due) {
+fn trace_activation(run: &RunState, ring: &Ring, start: u64, due: &Due) {
     let (time, start) = (due.time.nanos().0, start as i64);
     let flow = due.dispatched.map_or(0, |_| virtual_flow(time));
     let (end, execution, retimed) = (run.board.next_in_order() as i64, 0, due.retimed);

@@ -13,7 +13,7 @@ use vecud_fmi::{Function, Status};
 use vecud_plan::control::place;
 use vecud_plan::{ControlKind, ControlVariable, FmuId, FmuPlan, Length, Plan};
 use vecud_record::board::FmuWord;
-use vecud_record::control::{CommandOutcome, OUTSTANDING, Ring, encode};
+use vecud_record::control::{CommandOutcome, CommandRing, OUTSTANDING, encode};
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::signals::Set;
 
@@ -55,8 +55,6 @@ struct State {
 /// Requested ticks.
 #[derive(Default)]
 struct Ticks {
-    /// Number of requests whose outcome was read.
-    read: u64,
     /// Requests without an outcome yet, with the names of their clocks.
     waiting: VecDeque<(Slot, String)>,
 }
@@ -75,9 +73,7 @@ struct Fmu {
 /// Commands sent to one ring.
 #[derive(Default)]
 struct Sent {
-    /// Number of commands whose outcome was read.
-    read: u64,
-    /// The commands after them.
+    /// Those whose outcome was not read yet.
     waiting: VecDeque<Waiting>,
 }
 
@@ -185,7 +181,7 @@ impl Hub {
     }
 
     /// Ring for a command.
-    fn ring(&self, command: &CheckedCommand, timed: bool) -> Result<Ring<'_>, ControlError> {
+    fn ring(&self, command: &CheckedCommand, timed: bool) -> Result<CommandRing<'_>, ControlError> {
         let board = self.shared.board();
         match command.lane {
             Some(lane) => Ok(board.lane(FmuId(command.fmu), lane)[usize::from(timed)]),
@@ -284,12 +280,11 @@ impl Hub {
 
 impl Ticks {
     /// Reads new outcomes.
-    fn read(&mut self, ring: Ring) {
-        while self.read < ring.done()
+    fn read(&mut self, ring: CommandRing) {
+        while !self.waiting.is_empty()
+            && let Some(outcome) = ring.take_outcome()
             && let Some((slot, clock)) = self.waiting.pop_front()
         {
-            let outcome = ring.outcome(self.read);
-            self.read += 1;
             let result = match outcome.verdict {
                 CommandOutcome::Applied => Ok(Applied { time: outcome.time, is_held: false }),
                 CommandOutcome::Held => Ok(Applied { time: outcome.time, is_held: true }),
@@ -313,13 +308,12 @@ impl Fmu {
 
 impl Sent {
     /// Reads new outcomes; executed commands are appended to `done`.
-    fn read(&mut self, ring: Ring, plan: &FmuPlan, done: &mut Vec<(Instant, Vec<(usize, Values)>)>) {
+    fn read(&mut self, ring: CommandRing, plan: &FmuPlan, done: &mut Vec<(Instant, Vec<(usize, Values)>)>) {
         // Reads at most as many as were sent: FMU code can overwrite any memory, including the counters.
-        while self.read < ring.done()
+        while !self.waiting.is_empty()
+            && let Some(outcome) = ring.take_outcome()
             && let Some(waiting) = self.waiting.pop_front()
         {
-            let outcome = ring.outcome(self.read);
-            self.read += 1;
             let time = outcome.time;
             let result = match outcome.verdict {
                 CommandOutcome::Applied => {

@@ -178,9 +178,8 @@ const TASK_WORDS: [(TaskWord, Range); TaskWord::Count as usize] = [
 impl Board<'_> {
     /// Copies everything but rings, which are read while a run goes on, into a board of the same layout that is all zero.
     pub fn copy_to(&self, other: Board) {
-        let Layout { log: lines, initial, ref rings, ref promise, total, .. } = *self.layout;
-        let samples = rings.first().map_or(total, |ring| ring.0);
-        for index in (0..lines + log::HEADER).chain(initial..samples).chain(promise.begin()..total) {
+        let Layout { log: lines, initial, rings, ref promise, total, .. } = *self.layout;
+        for index in (0..lines + log::HEADER).chain(initial..rings).chain(promise.begin()..total) {
             let word = self.words[index].load(Relaxed);
             if word != 0 {
                 other.words[index].store(word, Relaxed);

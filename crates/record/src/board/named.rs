@@ -8,7 +8,7 @@ use vecud_plan::{FmuId, UnitId};
 impl Board<'_> {
     /// The task that a word with this value names.
     pub fn named_task(&self, word: u64) -> Option<UnitId> {
-        named(word, self.layout.rings.len()).map(UnitId)
+        named(word, self.layout.samples.len()).map(UnitId)
     }
 
     /// The instance that a word with this value names.

@@ -122,7 +122,7 @@ impl ReadingCells<'_> {
 impl super::Layout {
     /// Nothing but this.
     fn only(promise: Region, total: usize) -> super::Layout {
-        let (rings, traces, control, stimuli) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (samples, notes, control, stimuli) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         super::Layout {
             fmus: 0,
             tasks: 0,
@@ -132,8 +132,9 @@ impl super::Layout {
             promise,
             initial: 0,
             starts: Vec::new(),
-            rings,
-            traces,
+            rings: 0,
+            samples,
+            notes,
             causes: None,
             call_times: Vec::new(),
             commands: 0,

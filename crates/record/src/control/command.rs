@@ -7,10 +7,9 @@
 //! ```
 //! A number is one word (`vecud_description::word`). A string or binary is its length in bytes, and its bytes, eight to a word.
 
-use super::ring::Record;
+use crate::ring::Record;
 use vecud_base::time::Instant;
-use vecud_description::Values;
-use vecud_description::word;
+use vecud_description::{Values, bytes};
 
 const HEADER: usize = 5;
 const ITEM_HEADER: usize = 3;
@@ -18,8 +17,7 @@ const BYTES: usize = 8;
 
 /// Words that `elements` values take; of strings and binaries, each with at most `bytes`.
 pub fn payload_words(elements: usize, bytes: Option<usize>) -> usize {
-    let each = bytes.map_or(1, |bytes| 1 + bytes.div_ceil(BYTES));
-    elements.saturating_mul(each)
+    elements.saturating_mul(bytes.map_or(1, bytes::words))
 }
 
 /// Words of a command with items whose values take so many.
@@ -32,31 +30,11 @@ pub fn encode(order: u64, at: Option<Instant>, sets: &[(usize, &Values)]) -> Vec
     let [a, b, c] = at.map_or([0; 3], Instant::to_words);
     let mut words = vec![order, a, b, c, sets.len() as u64];
     for (variable, values) in sets {
-        let payload = payload(values);
+        let payload = bytes::elements(values).concat();
         words.extend([*variable as u64, values.len() as u64, payload.len() as u64]);
         words.extend(payload);
     }
     words
-}
-
-fn payload(values: &Values) -> Vec<u64> {
-    fn packed<'a>(elements: impl Iterator<Item = &'a [u8]>) -> Vec<u64> {
-        let mut words = Vec::new();
-        for bytes in elements {
-            words.push(bytes.len() as u64);
-            words.extend(bytes.chunks(BYTES).map(|chunk| {
-                let mut word = [0; BYTES];
-                word[..chunk.len()].copy_from_slice(chunk);
-                u64::from_le_bytes(word)
-            }));
-        }
-        words
-    }
-    match values {
-        Values::String(values) => packed(values.iter().map(String::as_bytes)),
-        Values::Binary(values) => packed(values.iter().map(Vec::as_slice)),
-        numbers => word::words(numbers).unwrap_or_default(),
-    }
 }
 
 /// A command that is being read.
@@ -127,16 +105,17 @@ impl<'a> CommandedVariable<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Ring;
     use super::*;
+    use crate::ring::RingPlace;
     use proptest::prelude::*;
     use std::sync::atomic::AtomicU64;
 
     fn through_a_ring(words: &[u64], check: impl FnOnce(ReceivedCommand)) {
-        let memory: Vec<_> = (0..Ring::words(words.len() + 1)).map(|_| AtomicU64::new(0)).collect();
-        let ring = Ring::new(&memory);
-        assert!(ring.push(words));
-        check(ReceivedCommand::new(ring.next().unwrap()));
+        let mut end = 0;
+        let place = RingPlace::after(&mut end, words.len() + 1, words.len());
+        let memory: Vec<_> = (0..end).map(|_| AtomicU64::new(0)).collect();
+        assert!(place.ring(&memory).push(words));
+        check(ReceivedCommand::new(place.ring(&memory).peek().unwrap()));
     }
 
     #[test]

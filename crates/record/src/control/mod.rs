@@ -3,7 +3,7 @@
 //! The supervisor sends *commands*, the runner carries them out and acknowledges each with an *outcome*: at what
 //! simulation time, and how it went. Both lie in words that the two processes share.
 //!
-//! A [`Ring`] has one writer, the supervisor's process. Its reader is whichever thread may set these variables; several
+//! A [`CommandRing`] has one writer, the supervisor's process. Its reader is whichever thread may set these variables; several
 //! of them exclude each other by the preemption lock of the instance. Commands of a ring are carried out in the order in
 //! which they were sent. A command with a time is not carried out before it, so these have rings of their own: nobody
 //! waits behind them.
@@ -16,4 +16,4 @@ mod command;
 mod ring;
 
 pub use command::{CommandedVariable, ReceivedCommand, encode, payload_words, record_words};
-pub use ring::{CommandOutcome, CommandReply, OUTSTANDING, Record, Ring};
+pub use ring::{CommandOutcome, CommandPlace, CommandReply, CommandRing, OUTSTANDING};

@@ -2,7 +2,7 @@
 //! (`record::figures`).
 //!
 //! Guarantees:
-//! - a note is 64 bytes, written when what it tells is over ([`note`]), into a ring of its task's own ([`ring`]): no
+//! - a note is 64 bytes at most, written when what it tells is over ([`note`]), into a ring of its task's own ([`notes`]): no
 //!   allocation, no lock, no system call; what does not fit is counted;
 //! - a note is lost as a whole or not at all, so nothing ends that never began;
 //! - what the file says of preemption is derived afterwards, from which activations lie inside of others on the same core
@@ -19,11 +19,10 @@ pub mod axis;
 pub mod chrome;
 pub mod kernel;
 pub mod note;
-pub mod ring;
+pub mod notes;
 
 pub use assemble::{Activated, Assembler, InnerSpan, Preempted, SectionKind, TraceItem};
 pub use note::Note;
-pub use ring::NoteRing;
 
 /// How a note's time stamp becomes an instant of the run's axis, ns.
 pub type Clock<'a> = &'a dyn Fn(u64) -> i64;

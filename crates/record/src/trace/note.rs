@@ -1,4 +1,4 @@
-//! A note of a partition, as eight words.
+//! A note of a partition, as eight words at most.
 //!
 //! Instants are nanoseconds of CLOCK_MONOTONIC where whoever notes has just read that clock anyway; *stamps* are raw time
 //! stamps, cheaper to take, that the supervisor converts. In virtual time, where nothing looks at a clock, both are numbers
@@ -6,7 +6,7 @@
 
 use vecud_plan::UnitId;
 
-/// Words of a note: one cache line.
+/// Words of a note at most.
 pub const WIDTH: usize = 8;
 
 /// Something that is over.
@@ -106,31 +106,31 @@ pub enum Note {
 const FLAG: u64 = 1 << 8;
 
 impl Note {
-    /// As words.
+    /// As words, and how many of these there are.
     #[inline]
-    pub fn to_words(self) -> [u64; WIDTH] {
+    pub fn to_words(self) -> ([u64; WIDTH], usize) {
         let flag = |set: bool| if set { FLAG } else { 0 };
         let high = |word: u32| u64::from(word) << 32;
         match self {
             Note::Activated { time, release, woken, start, end, execution, flow, retimed } => {
                 let [time, release, woken, start, end, execution] =
                     [time, release, woken, start, end, execution].map(|ns| ns as u64);
-                [1 | flag(retimed), time, release, woken, start, end, execution, flow]
+                ([1 | flag(retimed), time, release, woken, start, end, execution, flow], 8)
             }
             Note::Locked { since, until, waited, nested, leaked } => {
-                [2 | flag(leaked) | high(nested), since, until, waited, 0, 0, 0, 0]
+                ([2 | flag(leaked) | high(nested), since, until, waited, 0, 0, 0, 0], 4)
             }
-            Note::Updated { since, until } => [3, since, until, 0, 0, 0, 0, 0],
+            Note::Updated { since, until } => ([3, since, until, 0, 0, 0, 0, 0], 3),
             Note::Ticked { output, target, taken, time, at, flow } => {
-                [4 | flag(taken) | high(output), target.0 as u64, time as u64, at as u64, flow, 0, 0, 0]
+                ([4 | flag(taken) | high(output), target.0 as u64, time as u64, at as u64, flow, 0, 0, 0], 5)
             }
-            Note::Armed { target, time, at, flow } => [5, target.0 as u64, time as u64, at as u64, flow, 0, 0, 0],
-            Note::Skipped { time, release, at } => [6, time as u64, release as u64, at as u64, 0, 0, 0, 0],
+            Note::Armed { target, time, at, flow } => ([5, target.0 as u64, time as u64, at as u64, flow, 0, 0, 0], 5),
+            Note::Skipped { time, release, at } => ([6, time as u64, release as u64, at as u64, 0, 0, 0, 0], 4),
             Note::Spent { jitter, preempted, blocked, set_get, host, machine } => {
                 let [known, other] = [jitter, host].map(|part| flag(part.is_some()));
                 let [jitter, host] = [jitter, host].map(|part| part.unwrap_or(0) as u64);
                 let [preempted, blocked, set_get, machine] = [preempted, blocked, set_get, machine].map(|ns| ns as u64);
-                [7 | known | other << 1, jitter, preempted, blocked, set_get, host, machine, 0]
+                ([7 | known | other << 1, jitter, preempted, blocked, set_get, host, machine, 0], 7)
             }
         }
     }
@@ -207,7 +207,9 @@ mod tests {
             Note::Spent { jitter: None, preempted: 2, blocked: 3, set_get: 4, host: Some(i64::MAX), machine: i64::MIN },
         ];
         for note in all {
-            assert_eq!(Note::from_words(note.to_words()), Some(note));
+            let (words, length) = note.to_words();
+            assert!(words[length..].iter().all(|word| *word == 0));
+            assert_eq!(Note::from_words(words), Some(note));
         }
         assert_eq!(Note::from_words([0; WIDTH]), None);
     }

@@ -6,7 +6,7 @@ use crate::text::Text;
 use crate::thread_host::PartitionHost;
 use vecud_base::time::Instant;
 use vecud_description::bytes;
-use vecud_plan::{BatchItem, RecordedClock, SignalId, UnitId};
+use vecud_plan::{BatchItem, Mode, RecordedClock, SignalId, UnitId};
 use vecud_record::samples::{NewRecord, SampleRing};
 
 /// Where the recorded variables of a task go.
@@ -22,16 +22,16 @@ pub struct Recorded {
 impl Recorded {
     /// The recorded variables of a task; `None`: there are none.
     pub fn of(run: &RunState, unit: UnitId) -> Option<Recorded> {
-        let (ring, plan) = (run.board.samples(unit), &run.plan.units[unit.0]);
+        let (ring, plan) = (run.board.samples(unit)?, &run.plan.units[unit.0]);
         let (own_columns, presence_words) = (plan.recorded().count(), run.plan.presence_words(plan));
         let is_number = |signal: &SignalId| run.plan.column(*signal).capacity.is_none();
         let all_recorded = |item: &BatchItem| item.signals.len() == item.elements && item.signals.iter().all(is_number);
         let whole = plan.set.iter().chain(&plan.get).map(|batch| batch.items.iter().all(all_recorded)).collect();
-        (!ring.is_unused()).then_some(Recorded { ring, own_columns, presence_words, whole })
+        Some(Recorded { ring, own_columns, presence_words, whole })
     }
 
     /// Appends the inputs and outputs of the last activation, valid from `time` on, and the values that callbacks read through
-    /// `host`. `false`: there was no room.
+    /// `host`. `false`: there was no room. In virtual time nothing is lost: it waits for the supervisor to read.
     #[inline(never)] // most tasks of a rig are not recorded
     pub fn append(&self, calls: &Calls, run: &RunState, host: &PartitionHost, order: u64, time: Instant) -> bool {
         let plan = &run.plan.units[calls.unit.0];
@@ -39,6 +39,9 @@ impl Recorded {
         let planned = plan.set.iter().chain(&plan.get);
         let batches = calls.set.iter().map(|(values, _)| values).chain(calls.get.iter().map(|(values, _)| values));
         let state = &run.tasks[calls.unit.0];
+        if run.plan.mode == Mode::Virtual {
+            self.ring.ring.wait_for_room(self.ring.length);
+        }
         self.ring.push(order, time, |record| {
             for (number, (planned, values)) in planned.zip(batches).enumerate() {
                 let get = number.checked_sub(calls.set.len());

@@ -10,7 +10,8 @@ use vecud_linux::prefetch::{prefetch, prefetch_all};
 use vecud_plan::{Release, UnitId, UnitPlan};
 use vecud_record::board::{Scheduling, TaskCells, TaskWord};
 use vecud_record::figures::TaskFigures;
-use vecud_record::trace::{Note, NoteRing};
+use vecud_record::ring::Ring;
+use vecud_record::trace::{Note, notes};
 
 /// References and constants that the thread of a task needs in every activation.
 #[derive(Clone, Copy)]
@@ -28,7 +29,7 @@ pub struct TaskContext {
     /// The counters and times of the task.
     pub cells: TaskCells<'static>,
     /// Where each activation leaves two notes.
-    pub notes: NoteRing<'static>,
+    pub notes: Ring<'static>,
     /// The instance that the task belongs to.
     pub instance: &'static InstanceState,
     /// The lock of its turns; `None`: it takes no turns.
@@ -95,13 +96,13 @@ impl TaskContext {
     /// Asks for the memory that [`TaskContext::note`] will write.
     #[inline]
     pub fn prefetch_notes(&self) {
-        self.notes.next_pair().into_iter().for_each(prefetch);
+        self.notes.prefetched().into_iter().for_each(prefetch);
     }
 
     /// Leaves notes for the supervisor's figures; where the ring is full, counts the figures itself.
     #[inline]
     pub fn note(&self, activated: &Note, spent: &Note) {
-        if !self.notes.push_pair([activated, spent]) {
+        if !notes::push(&self.notes, [activated, spent]) {
             self.count_notes([activated, spent]);
         }
     }

@@ -7,7 +7,6 @@ use super::PartitionHost;
 use crate::run_state::RunState;
 use crate::slopes::{CarriedDerivatives, HIGHEST, taylor};
 use crate::values;
-use std::time::Duration;
 use vecud_base::time::{Fraction, Instant, TimeUnit};
 use vecud_description::VariableType;
 use vecud_fmi::{Batch, Failure, Intermediate};
@@ -91,13 +90,16 @@ impl Rows {
 
     /// Appends a row of the values that were read at `time`; the other columns are unchanged.
     fn append(&mut self, run: &RunState, time: Instant) {
-        let ring = run.board.samples(self.unit);
-        if ring.is_unused() || self.last.is_some_and(|last| last >= time) {
+        let Some(ring) = run.board.samples(self.unit) else { return };
+        if self.last.is_some_and(|last| last >= time) {
             return;
         }
         self.last = Some(time);
         let Rows { unit, batches, columns, .. } = self;
-        while !ring.push(0, time, |record| {
+        if run.plan.mode == Mode::Virtual {
+            ring.ring.wait_for_room(ring.length);
+        }
+        let is_kept = ring.push(0, time, |record| {
             for (signal, place) in columns.iter() {
                 let planned = run.plan.column(*signal);
                 match (place, planned.capacity) {
@@ -110,12 +112,9 @@ impl Rows {
                 let bits = columns.iter().enumerate().filter(|(_, (_, place))| place.is_some());
                 bits.fold(0, |bits, (column, _)| bits | 1u64 << column)
             }));
-        }) {
-            if run.plan.mode == Mode::RealTime {
-                run.board.task(*unit).count(TaskWord::SamplesDropped, 1);
-                return;
-            }
-            std::thread::sleep(Duration::from_micros(100));
+        });
+        if !is_kept {
+            run.board.task(*unit).count(TaskWord::SamplesDropped, 1);
         }
     }
 }

@@ -14,7 +14,7 @@ use vecud_linux::prefetch::prefetch;
 use vecud_plan::{FmuId, OutputClock, TriggerTime, UnitId};
 use vecud_record::board::TaskWord;
 use vecud_record::findings::{FindingKind, Occurrence};
-use vecud_record::trace::NoteRing;
+use vecud_record::ring::Ring;
 
 /// Buffers for one clock update.
 pub(super) struct Clocks {
@@ -208,7 +208,7 @@ impl PartitionHost {
             let clocks = &self.run.plan.fmus[self.fmu.0].output_clocks;
             let targets = clocks.iter().take(FEW).filter_map(|clock| clock.targets.first());
             targets.for_each(|target| self.run.prefetch_tick(*target));
-            self.trace().into_iter().flat_map(NoteRing::next_pair).for_each(prefetch);
+            self.trace().into_iter().flat_map(Ring::prefetched).for_each(prefetch);
         }
     }
 

@@ -7,13 +7,12 @@ use crate::thread_host::PartitionHost;
 use std::cmp::Ordering;
 #[cfg(debug_assertions)]
 use std::sync::OnceLock;
-use std::time::Duration;
 #[cfg(debug_assertions)]
 use vecud_base::time::Nanos;
 use vecud_base::time::{Fraction, Instant, ROUNDING, Stride, TimeUnit, is_same};
 use vecud_fmi::StepResult;
 use vecud_plan::schedule::{Due, first_after};
-use vecud_plan::{Mode, Overrun, Retry, StepEngine, StepPlan, StepRows, StepSize, UnitId};
+use vecud_plan::{Overrun, Retry, StepEngine, StepPlan, StepRows, StepSize, UnitId};
 use vecud_record::board::TaskWord;
 
 /// A communication point at which the FMU is told the time of its own next event, which is the same but for rounding (semantics
@@ -225,8 +224,7 @@ impl Stepping {
         }
     }
 
-    /// Appends the row of this time, unless it is there already. In virtual time nothing is lost: waits for the supervisor to
-    /// read.
+    /// Appends the row of this time, unless it is there already.
     pub fn record(&mut self, recorded: &Recorded, calls: &Calls, run: &RunState, host: &PartitionHost, time: Instant) {
         if !self.lacks_row(time) {
             return;
@@ -237,12 +235,8 @@ impl Stepping {
             event_rows.rows += 1;
             event_rows.rows
         });
-        while !recorded.append(calls, run, host, order, time) {
-            if run.plan.mode == Mode::RealTime {
-                run.board.task(self.unit).count(TaskWord::SamplesDropped, 1);
-                return;
-            }
-            std::thread::sleep(Duration::from_micros(100));
+        if !recorded.append(calls, run, host, order, time) {
+            run.board.task(self.unit).count(TaskWord::SamplesDropped, 1);
         }
     }
 
