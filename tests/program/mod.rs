@@ -18,7 +18,7 @@ pub mod user;
 
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use invariants::{Kind, Seen, check_threads, unaccounted};
-pub use outcome::Outcome;
+pub use outcome::{Outcome, problem_texts};
 pub use permit::{own_core, shared_core};
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use random::{Drawn, Random, behaviour, draw};

@@ -5,6 +5,7 @@
 
 use super::halt::Halt;
 use super::inbox::failed;
+use super::privileges::Say;
 use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
 use std::sync::atomic::Ordering::SeqCst;
@@ -18,6 +19,7 @@ use vecud_linux::preemption::LockMember;
 use vecud_linux::{affinity, thread};
 use vecud_plan::{ControlKind, ControlVariable, FmuId, UnitId};
 use vecud_record::control::{CommandOutcome, CommandReply, CommandedVariable, ReceivedCommand, Ring};
+use vecud_record::log::kind;
 use vecud_record::unusable::Unusable;
 
 /// How often the thread looks.
@@ -165,18 +167,14 @@ pub struct Reconfigurer(JoinHandle<()>);
 
 impl Reconfigurer {
     /// Starts the thread, if anything can be reconfigured.
-    pub fn start(
-        world: &'static World,
-        instances: Vec<Reconfigurable>,
-        say: &dyn Fn(u8, &str),
-    ) -> Option<Reconfigurer> {
+    pub fn start(world: &'static World, instances: Vec<Reconfigurable>, say: Say) -> Option<Reconfigurer> {
         if instances.is_empty() {
             return None;
         }
         match thread::spawn_deep("vecud.control", 64 << 10, move |_| serve(world, &instances)) {
             Ok(thread) => Some(Reconfigurer(thread)),
             Err(error) => {
-                say(1, &format!("no structural parameter can be set: {error}"));
+                say(1, kind::NOT_STARTED, &format!("no structural parameter can be set: {error}"));
                 None
             }
         }
