@@ -426,3 +426,15 @@ fn answer(question: Question, plan: &Plan, board: Board, writer: &mut SignalWrit
         Question::Rows(watcher) => writer.watch(watcher),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_line_is_a_kind_of_problem() {
+        for name in log::kind::ALL {
+            assert!(!matches!(Kind::of_text(name, "x".into()), Kind::Other { .. }), "{name}");
+        }
+    }
+}
