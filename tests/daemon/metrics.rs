@@ -320,9 +320,9 @@ fn states_verdicts_problems_and_restarts_are_there() {
         for rig in ["good", "bad"] {
             let run = daemon.get(&format!("/v1/rigs/{rig}")).json(200)["run"].as_str().unwrap().to_owned();
             let report = daemon.get(&format!("/v1/rigs/{rig}/runs/{run}")).json(200);
-            let severities = report["problem_severities"].as_array().unwrap();
+            let problems = report["problems"].as_array().unwrap();
             for severity in ["failure", "limit", "finding", "warning"] {
-                let count = severities.iter().filter(|own| *own == severity).count();
+                let count = problems.iter().filter(|own| own["severity"] == severity).count();
                 let own = value("vecud_rig_last_run_problems", &[("rig", rig), ("severity", severity)]);
                 assert_eq!(own as usize, count, "{rig}: {severity}");
             }

@@ -19,6 +19,8 @@ pub mod user;
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use invariants::{Kind, Seen, check_threads, unaccounted};
 pub use outcome::Outcome;
+#[allow(unused_imports, reason = "each test program uses a part of it")]
+pub use outcome::problem_texts;
 pub use permit::{own_core, shared_core};
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use random::{Drawn, Random, behaviour, draw};

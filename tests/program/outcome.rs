@@ -11,6 +11,12 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 
+/// What the problems of a report say.
+pub fn problem_texts(report: &Value) -> Vec<String> {
+    let text = |problem: &Value| problem["text"].as_str().unwrap().to_owned();
+    report["problems"].as_array().unwrap().iter().map(text).collect()
+}
+
 pub struct Outcome {
     pub code: i32,
     pub took: Duration,
@@ -85,9 +91,9 @@ impl Outcome {
         })
     }
 
+    /// What the problems say.
     pub fn problems(&self) -> Vec<String> {
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
-        self.report()["problems"].as_array().unwrap().iter().map(text).collect()
+        problem_texts(&self.report())
     }
 
     /// The problem that contains all of these words.

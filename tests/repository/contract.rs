@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use vecud::plan::TaskKind;
 use vecud::report::{
     self, ActivationResult, DatagramCounts, Distribution, FindingResult, IntegrationCounts, KernelTrace, KernelWork,
-    OtherClock, OverTime, OverrunResult, PartsResult, PauseResult, Pauses, Peaks, Problem, Run, Severity, SignalResult,
-    StepCounts, StimulusResult, TraceFile,
+    OtherClock, OverTime, OverrunResult, PartsResult, PauseResult, Pauses, Peaks, Run, SignalResult, StepCounts,
+    StimulusResult, TraceFile,
 };
 
 /// A run in which everything is that a report can have.
 fn full() -> Run {
     let mut run = report::sample(1);
     run.repetition = Some(2);
-    run.problems = vec![Problem::told(Severity::Warning, "it was late", &[], &[])];
+    run.problems = serde_json::from_str(include_str!("../../crates/report/src/problem_object/each.json")).unwrap();
     run.notes = vec!["a note".into()];
     run.trace.files = vec![TraceFile { why: vec!["an overrun".into()], ..TraceFile::new("trace.json") }];
     run.trace.kernel = Some(KernelTrace::default());
@@ -141,7 +141,7 @@ fn objects(schema: &Value, place: String, found: &mut Vec<(String, String)>) {
 fn what_is_no_report_is_seen() {
     let schema = Schema::of("report.schema.json");
     for (place, value, error) in [
-        ("/format_version", json!(2), "/format_version: 2 is not 1"),
+        ("/format_version", json!(1), "/format_version: 1 is not 2"),
         ("/mode", json!("warp"), "/mode: \"warp\" is none of [\"realtime\",\"virtual\"]"),
         ("/end_time", json!("1"), "/end_time: \"1\" is no \"number\""),
         ("/clocks/1/cpu", json!(-1), "/clocks/1/cpu: -1 is less than 0"),

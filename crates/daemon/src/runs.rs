@@ -19,7 +19,7 @@ const LONGEST_REPORT: u64 = 64 << 20;
 /// What a run says of itself in short, as its report.
 #[derive(Debug, Deserialize)]
 pub struct RunSummary {
-    /// `pass` or `fail`.
+    /// `pass`, `degraded` or `fail`.
     pub verdict: String,
     /// `finished`, `cut off` or `running`.
     pub ended: String,

@@ -79,7 +79,7 @@ mod tests {
         let finished = |run| [Finished { run, out: PathBuf::new() }];
         tally.count(Ok(&finished(run.clone())), 0);
         assert_eq!((tally.passed, tally.failed, tally.last.unwrap().problems), (1, 0, [0; 4]));
-        let told = |severity| Problem::told(severity, "it was late", &[], &[]);
+        let told = |severity| Problem::other(severity, "it was late");
         run.problems = vec![told(Severity::Limit), told(Severity::Warning), told(Severity::Warning)];
         tally.count(Ok(&finished(run)), 3);
         let last = tally.last.unwrap();

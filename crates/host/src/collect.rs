@@ -72,19 +72,18 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
             (tasks::subject(plan, UnitId(task)), tasks::measured(board, UnitId(task), clock, facts));
         problems.extend(judge(&plan.units[task].limits, &measured, &subject));
     }
-    problems.extend(shared.into_iter().map(|(fmu, words)| {
-        Problem::warning(Subject::Fmu(fmus[fmu.0].name.clone()), Kind::SharedPriorities { words })
-    }));
+    problems.extend(
+        shared.into_iter().map(|(fmu, text)| {
+            Problem::warning(Subject::Fmu(fmus[fmu.0].name.clone()), Kind::SharedPriorities { text })
+        }),
+    );
     let overrun = stopped_by_overrun(plan, board);
     let is_overrun = overrun.is_some();
     problems.extend(overrun);
-    for words in &told.broken {
-        problems.push(Problem::failure(Subject::Run, Kind::FileIncomplete { words: words.clone() }));
+    for text in &told.broken {
+        problems.push(Problem::failure(Subject::Run, Kind::FileIncomplete { text: text.clone() }));
     }
-    for (status, line) in told.host_lines.iter().filter(|(status, _)| *status > 0) {
-        let severity = if *status == 1 { Severity::Warning } else { Severity::Failure };
-        problems.push(Problem::told(severity, line.as_str(), &fmus, &clocks));
-    }
+    problems.extend(told.problems.iter().cloned());
     let stimuli = stimuli::results(plan, board);
     stimuli::problems(plan, &stimuli, board, &facts.stimuli, &mut problems);
     irregularities(prepared, board, &fmus, &clocks, facts, &mut problems);
@@ -102,13 +101,14 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
             "not_a_number" if plan.nan == OnNan::Stop => Severity::Failure,
             _ => severity,
         };
-        Problem { severity, subject, kind: Kind::Offence(own) }
+        let kind = Kind::Offence { offence: own.kind, count: own.count, text: own.message };
+        Problem { severity, subject, kind }
     }));
     if problems.iter().any(|problem| problem.severity == Severity::Failure) {
         problems.extend(facts.memory.shortage(board).map(|kind| Problem::failure(Subject::Run, kind)));
     }
     if told.is_cut || global(Global::LogCut) != 0 {
-        problems.push(Problem::warning(Subject::Run, Kind::LogCut(plan.host.log_limit_mib)));
+        problems.push(Problem::warning(Subject::Run, Kind::LogCut { limit_mib: plan.host.log_limit_mib }));
     }
     // A file that is not written fails the run and does not end it.
     let failures = problems.iter().filter(|problem| problem.severity == Severity::Failure).count();

@@ -36,9 +36,9 @@ impl ExitCause {
     }
 }
 
-/// Makes a problem; `words` begin with the subject.
-fn died(by_fmu_code: bool, subject: Subject, words: String) -> Problem {
-    Problem::failure(subject, Kind::Died { by_fmu_code, words })
+/// Makes a problem; `text` begins with the subject.
+fn died(by_fmu_code: bool, subject: Subject, text: String) -> Problem {
+    Problem::failure(subject, Kind::Died { by_fmu_code, text })
 }
 
 fn subject(plan: &Plan, fmu: FmuId) -> Subject {
@@ -220,7 +220,7 @@ fn hung(
         time_s: own.time.seconds(),
         since_s: own.since.seconds(),
         running: own.running.max(0) as u64,
-        limit,
+        over: limit,
         timeout_s: plan.shutdown_timeout.seconds(),
         recorded_s: recorded(plan, facts, own),
     };

@@ -182,8 +182,8 @@ impl OutputFolder {
             [one] => format!("cannot write {one}"),
             [first, ..] => format!("cannot write {} of {} files (the first is {first})", failures.len(), count + 2),
         };
-        let words = format!("the report is incomplete: {}: {what}", self.path().display());
-        run.problems.push(Problem::failure(Subject::Run, Kind::ReportIncomplete { words }));
+        let text = format!("the report is incomplete: {}: {what}", self.path().display());
+        run.problems.push(Problem::failure(Subject::Run, Kind::ReportIncomplete { text }));
         // A failure is shown on the terminal as well.
         let _ = self.write_json(run);
     }

@@ -275,7 +275,7 @@ pub fn irregularities(
     for (index, clock) in clocks.iter().enumerate() {
         let (own, release) = (&tasks::subject(plan, UnitId(index)), &plan.units[index].release);
         counted(clock.overruns, own, Kind::Overruns { count: clock.overruns, queues: queues(release) });
-        counted(clock.retimed, own, Kind::Retimed(clock.retimed));
+        counted(clock.retimed, own, Kind::Retimed { count: clock.retimed });
         let source = plan.datagrams.iter().find(|source| source.task == UnitId(index));
         if let (Some(datagrams), Some(DatagramSource { name: address, max_rate, .. })) = (&clock.datagrams, source) {
             let (address, max_rate) = (address.clone(), *max_rate);
@@ -286,7 +286,7 @@ pub fn irregularities(
         let elsewhere = board.task(UnitId(index)).get(TaskWord::WrongCore);
         counted(elsewhere, own, Kind::OtherCore { count: elsewhere, planned: clock.cpu });
         let refused = board.task(UnitId(index)).get(TaskWord::RaiseRefused);
-        counted(refused, own, Kind::LockUnprotected(refused));
+        counted(refused, own, Kind::LockUnprotected { count: refused });
     }
     for (index, fmu) in fmus.iter().enumerate().filter(|(index, _)| plan.fmus[*index].on_warning != OnWarning::Ignore) {
         let own = plan.units.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
@@ -299,11 +299,11 @@ pub fn irregularities(
     let [foreign, panicked] = [Global::ForeignCalls, Global::Panicked].map(|word| board.global(word).load(SeqCst));
     let unlogged = board.log().dropped();
     let dropped: u64 = (0..plan.units.len()).map(|task| board.task(UnitId(task)).get(TaskWord::SamplesDropped)).sum();
-    counted(foreign, &Subject::Run, Kind::ForeignCalls(foreign));
+    counted(foreign, &Subject::Run, Kind::ForeignCalls { count: foreign });
     counted(panicked, &Subject::Run, Kind::Panicked);
-    counted(unlogged, &Subject::Run, Kind::LogDropped(unlogged));
-    counted(dropped, &Subject::Run, Kind::SamplesDropped(dropped));
-    counted(facts.late_samples, &Subject::Run, Kind::SamplesLate(facts.late_samples));
+    counted(unlogged, &Subject::Run, Kind::LogDropped { count: unlogged });
+    counted(dropped, &Subject::Run, Kind::SamplesDropped { count: dropped });
+    counted(facts.late_samples, &Subject::Run, Kind::SamplesLate { count: facts.late_samples });
 }
 
 /// Whether the clock's ticks wait in a queue, so that only a full one is an overrun (semantics S9, S12).

@@ -20,6 +20,7 @@ use vecud_record::log::{self, LogRecord};
 use vecud_record::recording::envelope::Overview;
 use vecud_record::recording::series::Files;
 use vecud_record::signals::SignalWriter;
+use vecud_report::{Kind, Problem, Severity, Subject};
 
 /// Marks a truncated line.
 const CUT: &str = " … (cut)";
@@ -50,8 +51,8 @@ pub struct Recorder<'a> {
     pace: PollInterval,
     /// The last lines of each FMU.
     pub last_lines: Vec<LastLines>,
-    /// Lines of the host: status and message.
-    pub host_lines: Vec<(u8, String)>,
+    /// What lines of the host tell of.
+    pub problems: Vec<Problem>,
     /// Lines of this process that were not returned yet.
     own_lines: Vec<(u8, String)>,
     /// Reasons why recording ended before the run.
@@ -67,8 +68,8 @@ pub struct Recorder<'a> {
 pub struct RecordingOutcome {
     /// The last lines of each FMU.
     pub last_lines: Vec<LastLines>,
-    /// Lines of the host: status and message.
-    pub host_lines: Vec<(u8, String)>,
+    /// What lines of the host tell of.
+    pub problems: Vec<Problem>,
     /// Reasons why recording ended before the run.
     pub broken: Vec<String>,
     /// Output beyond the rig's limit was dropped.
@@ -99,7 +100,7 @@ impl<'a> Recorder<'a> {
             tells_calls: plan.fmus.iter().any(|fmu| fmu.watch.logs),
             pace: PollInterval::new(plan),
             last_lines: vec![LastLines::default(); plan.fmus.len()],
-            host_lines: Vec::new(),
+            problems: Vec::new(),
             own_lines: Vec::new(),
             broken: Vec::new(),
             damage: BTreeSet::new(),
@@ -151,7 +152,7 @@ impl<'a> Recorder<'a> {
     pub fn told(&self) -> RecordingOutcome {
         RecordingOutcome {
             last_lines: self.last_lines.clone(),
-            host_lines: self.host_lines.clone(),
+            problems: self.problems.clone(),
             broken: self.broken.clone(),
             is_cut: self.is_cut,
             rotated: self.log.as_ref().map_or(self.rotated, RunLog::rotated),
@@ -217,9 +218,9 @@ impl<'a> Recorder<'a> {
         told
     }
 
-    /// Adds a line of the supervisor with this status; [`Recorder::drain`] returns it with those of the runner.
-    pub fn say(&mut self, status: u8, message: String) {
-        let line = LogRecord { at: monotonic_now(), fmu: None, status, category: String::new(), message, cut: false };
+    /// Adds a line of the supervisor with this status and [kind]; [`Recorder::drain`] returns it with those of the runner.
+    pub fn say(&mut self, status: u8, kind: &str, message: String) {
+        let line = LogRecord { at: monotonic_now(), fmu: None, status, category: kind.to_owned(), message, cut: false };
         let told = self.take(&line);
         self.own_lines.extend(told);
     }
@@ -253,19 +254,27 @@ impl<'a> Recorder<'a> {
         }
         match line.fmu.and_then(|fmu| self.last_lines.get_mut(fmu)) {
             Some(lines) => lines.push(line.at, line.status, text.clone()),
-            None => {
-                let cut = if line.cut { CUT } else { "" };
-                self.host_lines.push((line.status, format!("{}{cut}", line.message)));
-            }
+            None if is_reported => self.problems.push(self.problem(line)),
+            None => (),
         }
         let is_call = self.tells_calls && line.category.as_bytes() == log::CALL;
         (line.status >= self.least_told || is_call).then_some((line.status, text))
     }
 
+    /// The problem that a line of the host tells of.
+    fn problem(&self, line: &LogRecord) -> Problem {
+        let (kind, fmu) = line.category.split_once(' ').unwrap_or((&line.category, ""));
+        let fmu = fmu.parse().ok().and_then(|fmu: usize| self.plan.fmus.get(fmu));
+        let subject = fmu.map_or(Subject::Run, |fmu| Subject::Fmu(fmu.name.clone()));
+        let severity = if line.status == 1 { Severity::Warning } else { Severity::Failure };
+        let cut = if line.cut { CUT } else { "" };
+        Problem { severity, subject, kind: Kind::of_text(kind, format!("{}{cut}", line.message)) }
+    }
+
     /// Explains why there was no run: the runner's reason, followed by the log and the output of the FMUs.
     pub fn refusal(&self, printed: &str) -> Vec<String> {
-        let errors = self.host_lines.iter().filter(|(status, _)| *status >= 3);
-        let mut reason: String = errors.map(|(_, text)| text.as_str()).collect();
+        let errors = self.problems.iter().filter(|problem| problem.severity == Severity::Failure);
+        let mut reason: String = errors.map(Problem::message).collect();
         let logged = self.last_lines.iter().flat_map(LastLines::iter);
         let words: Vec<&str> = logged.chain(printed.lines()).collect();
         if reason.is_empty() {
@@ -413,5 +422,17 @@ fn answer(question: Question, plan: &Plan, board: Board, writer: &mut SignalWrit
             answer(columns.into_iter().map(|signal| writer.newest(signal)).collect());
         }
         Question::Rows(watcher) => writer.watch(watcher),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_line_is_a_kind_of_problem() {
+        for name in log::kind::ALL {
+            assert!(!matches!(Kind::of_text(name, "x".into()), Kind::Other { .. }), "{name}");
+        }
     }
 }

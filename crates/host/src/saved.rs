@@ -91,8 +91,8 @@ fn begins_as_state(file: &Path) -> std::io::Result<bool> {
 /// what goes wrong becomes a problem of the run.
 pub fn write(file: &Path, memory: &mut File, columns: Vec<(String, Vec<u64>)>, run: &mut Run, events: &EventSink) {
     let mut problem = |reason: String| {
-        let kind = Kind::StateNotSaved { file: file.display().to_string(), reason };
-        run.problems.push(Problem::failure(Subject::Run, kind));
+        let text = format!("the state is not saved to {}: {reason}", file.display());
+        run.problems.push(Problem::failure(Subject::Run, Kind::StateNotSaved { text }));
     };
     let mut bytes = Vec::new();
     if let Err(error) = memory.rewind().and_then(|()| memory.read_to_end(&mut bytes)) {

@@ -11,6 +11,7 @@ use vecud_linux::scheduling::{self, Policy};
 use vecud_linux::{SysError, affinity};
 use vecud_plan::{FmuId, Plan, TaskPlan, UnitId};
 use vecud_record::board::{Board, Global, Phase, Scheduling, TaskWord, ThreadsState as Said};
+use vecud_record::log::kind;
 use vecud_report::FindingResult;
 
 /// Interval between checks, ns.
@@ -75,8 +76,8 @@ fn answer(are_scheduled: bool) -> Said {
     if are_scheduled { Said::Scheduled } else { Said::Refused }
 }
 
-/// A message with its status (1 warning, 3 error).
-pub type Remark = (u8, String);
+/// Status (1 warning, 3 error), [kind] and text of a problem.
+pub type Remark = (u8, &'static str, String);
 
 impl ThreadWatcher {
     /// Supervises a process that has not announced threads yet.
@@ -173,7 +174,7 @@ impl ThreadWatcher {
                     self.watched.push(Watched { task, tid, given, ceiling: ceilings[planned.fmu.0] });
                 }
                 Err(error) => {
-                    remarks.push((3, format!("thread {}: {error}", planned.thread)));
+                    remarks.push((3, kind::NOT_STARTED, format!("thread {}: {error}", planned.thread)));
                     all = false;
                 }
             }
@@ -182,14 +183,14 @@ impl ThreadWatcher {
         if let (Some(tid), Some(receiver)) = (tid(Global::ReceiverTid), plan.receiver)
             && let Err(error) = own(tid).and_then(|tid| scheduling::set_fifo_of(tid, receiver.fifo.get()))
         {
-            remarks.push((3, format!("thread vecud.receiver: {error}")));
+            remarks.push((3, kind::NOT_STARTED, format!("thread vecud.receiver: {error}")));
             all = false;
         }
         if let Some(tid) = tid(Global::WatchdogTid) {
             let above = (plan.host.fifo_band.1.get() + 1).min(99);
             if let Err(error) = own(tid).and_then(|tid| scheduling::set_fifo_of(tid, above)) {
                 let what = "the watchdog is an ordinary thread, which a partition that never ends keeps from running";
-                remarks.push((1, format!("{what}: {error}")));
+                remarks.push((1, kind::NOT_REAL_TIME, format!("{what}: {error}")));
             }
         }
         all

@@ -43,6 +43,7 @@ use vecud_linux::{affinity, process};
 use vecud_plan::snapshot::Snapshot;
 use vecud_plan::{Mode, OnError, Plan, SignalPlan};
 use vecud_record::board::{Board, Global, Phase, SupervisorView};
+use vecud_record::log::kind;
 use vecud_record::recording::text;
 use vecud_report::format::{significant, some};
 use vecud_report::{DoctorResult, Kind, Live, LiveValue, Problem, Subject};
@@ -119,7 +120,7 @@ pub(super) fn supervise(
     }
     let mut run = supervision.run(1, output, feeder);
     for warning in &options.warnings {
-        run.recorder.say(1, warning.clone());
+        run.recorder.say(1, kind::UNPROTECTED, warning.clone());
     }
     supervision.runs(run)
 }
@@ -193,8 +194,8 @@ struct Supervision<'a> {
     state: File,
     /// Result of doctor before all runs; `None`: in virtual time.
     doctor: Option<DoctorResult>,
-    /// Messages of the runner before the first of several runs: they apply to the others too.
-    told_of_the_process: Vec<(u8, String)>,
+    /// Problems that the runner told of before the first of several runs: they apply to the others too.
+    told_of_the_process: Vec<Problem>,
     /// Reason why a further run is impossible.
     obstacle: Option<String>,
 }
@@ -283,7 +284,7 @@ impl<'a> Supervision<'a> {
             run.recorder = run.recorder.answering(&self.shared.questions);
         }
         if let Some(warning) = run.kernel.warning() {
-            run.recorder.say(1, warning);
+            run.recorder.say(1, kind::TRACE_SHORTENED, warning);
         }
         run
     }
@@ -417,9 +418,9 @@ impl<'a> Supervision<'a> {
         run.hangs.settle(board);
         damage.extend(run.recorder.damage.iter().cloned());
         damage.extend(run.tracer.damage());
-        for line in &self.told_of_the_process {
-            if !run.recorder.host_lines.contains(line) {
-                run.recorder.host_lines.push(line.clone());
+        for problem in &self.told_of_the_process {
+            if !run.recorder.problems.contains(problem) {
+                run.recorder.problems.push(problem.clone());
             }
         }
         let facts = RunFacts {
@@ -450,7 +451,7 @@ impl<'a> Supervision<'a> {
         };
         let mut report = collect::collect(&shared.prepared, board, &run.recorder.told(), &facts);
         let failed = |kind| Problem::failure(Subject::Run, kind);
-        report.problems.extend((!damage.is_empty()).then(|| failed(Kind::MemoryOverwritten(damage))));
+        report.problems.extend((!damage.is_empty()).then(|| failed(Kind::MemoryOverwritten { names: damage })));
         let obstacle = self.obstacle.clone();
         report.problems.extend(obstacle.map(|reason| failed(Kind::NoFurtherRun { reason })));
         // This is on the disk even if the rest fails.
@@ -458,16 +459,16 @@ impl<'a> Supervision<'a> {
         match alone(|| run.tracer.finish(gone)) {
             Ok((trace, warnings, lost)) => {
                 report.trace = trace;
-                report.problems.extend(lost.into_iter().map(|words| failed(Kind::FileIncomplete { words })));
-                let warning = |words| Problem::warning(Subject::Run, Kind::TraceShortened { words });
+                report.problems.extend(lost.into_iter().map(|text| failed(Kind::FileIncomplete { text })));
+                let warning = |text| Problem::warning(Subject::Run, Kind::TraceShortened { text });
                 report.problems.extend(warnings.into_iter().map(warning));
             }
             Err(reason) => report.problems.push(failed(Kind::TraceIncomplete { reason })),
         }
         match alone(|| run.kernel.finish(plan, &run.output.folder().way(), &mut report)) {
             Ok((warnings, lost)) => {
-                report.problems.extend(lost.into_iter().map(|words| failed(Kind::FileIncomplete { words })));
-                let warning = |words| Problem::warning(Subject::Run, Kind::TraceShortened { words });
+                report.problems.extend(lost.into_iter().map(|text| failed(Kind::FileIncomplete { text })));
+                let warning = |text| Problem::warning(Subject::Run, Kind::TraceShortened { text });
                 report.problems.extend(warnings.into_iter().map(warning));
             }
             Err(reason) => report.problems.push(failed(Kind::TraceIncomplete { reason })),
@@ -517,14 +518,14 @@ impl<'a> Supervision<'a> {
                     self.process.end(plan);
                     return Err(error);
                 }
-                self.told_of_the_process = run.recorder.host_lines.clone();
+                self.told_of_the_process = run.recorder.problems.clone();
                 told_before_start.drain(..).for_each(|(status, line)| self.events.say_as(status, line));
             }
             self.shared.set_state(state(phase, self.shared.is_paused()), self.events);
             run.cores.look(phase);
             let (mut lines, now) = (Vec::new(), monotonic_now()); // the tracer reads what was noted before
-            for (status, message) in run.threads.look(plan, self.board, now) {
-                run.recorder.say(status, message);
+            for (status, kind, message) in run.threads.look(plan, self.board, now) {
+                run.recorder.say(status, kind, message);
             }
             run.tracer.look(&mut || lines.append(&mut run.recorder.drain(phase, false)));
             lines.append(&mut run.recorder.drain(phase, false));
@@ -618,7 +619,7 @@ impl<'a> Supervision<'a> {
             overview: if is_report { run.recorder.overview() } else { None },
         };
         if let Some(warning) = run.keeper.write(sight, now) {
-            run.recorder.say(1, warning);
+            run.recorder.say(1, kind::FILE_INCOMPLETE, warning);
         }
     }
 
@@ -626,7 +627,7 @@ impl<'a> Supervision<'a> {
     fn tell_of(&self, run: &mut OneRun, kept: Option<CheckpointResult>) {
         let Some(CheckpointResult { warning, report }) = kept else { return };
         if let Some(warning) = warning {
-            run.recorder.say(1, warning);
+            run.recorder.say(1, kind::FILE_INCOMPLETE, warning);
         }
         let Some(failures) = report else { return };
         let out = run.output.path().display();

@@ -6,6 +6,7 @@
 //! of that kind, or is counted as lost. Text that is longer than `MOST` slots is cut (and says so). A producer that is preempted in
 //! between delays the consumer, not other producers; after a crash the consumer steps over what was left unwritten.
 
+pub mod kind;
 pub mod overflow;
 
 use std::sync::atomic::{AtomicU64, Ordering};

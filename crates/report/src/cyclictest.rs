@@ -202,7 +202,7 @@ mod tests {
         run.clocks[0].wakeup_latency = Distribution::default();
         run.clocks[0].parts.wakeup_machine = Distribution::default();
         (run.started, run.host.kernel) = ("yesterday".into(), String::new());
-        run.problems = vec![Problem::told(Severity::Limit, "late", &[], &[])];
+        run.problems = vec![Problem::other(Severity::Limit, "late")];
         let json: Value = serde_json::from_str(&cyclictest(&run).unwrap()).unwrap();
         assert_eq!(json["thread"]["0"]["histogram"], serde_json::json!({}));
         assert_eq!((&json["start_time"], &json["return_code"]), (&"".into(), &3.into()));

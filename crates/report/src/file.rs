@@ -5,7 +5,7 @@
 
 use super::layout::lines;
 use super::words::Word;
-use super::{LockResult, Problem, Run, hints, hlog, passed};
+use super::{LockResult, Run, hints, hlog, passed};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
@@ -35,20 +35,16 @@ pub fn checkpoint(run: &Run) -> String {
 /// Version of the format of `report.json` and `checkpoint.json`. It increases when a field is removed or changes its
 /// meaning, so that older readers would misread it; an added field is no new version. docs/report.schema.json describes
 /// the fields.
-pub const FORMAT_VERSION: u64 = 1;
+pub const FORMAT_VERSION: u64 = 2;
 
 impl Serialize for Run {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let severities: Vec<_> = self.problems.iter().map(|problem| problem.severity.word()).collect();
-        let topics: Vec<_> = self.problems.iter().map(|problem| problem.kind.topic().word()).collect();
-        let mut file = serializer.serialize_struct("Run", 31)?;
+        let mut file = serializer.serialize_struct("Run", 29)?;
         file.serialize_field("format_version", &FORMAT_VERSION)?;
         file.serialize_field("rig", &self.rig)?;
         file.serialize_field("mode", self.mode.word())?;
         file.serialize_field("verdict", if passed(self) { "pass" } else { "fail" })?;
-        file.serialize_field("problems", &self.problems.iter().map(Problem::message).collect::<Vec<_>>())?;
-        file.serialize_field("problem_severities", &severities)?;
-        file.serialize_field("problem_topics", &topics)?;
+        file.serialize_field("problems", &self.problems)?;
         file.serialize_field("hints", &hints(self))?;
         file.serialize_field("notes", &self.notes)?;
         file.serialize_field("version", &self.version)?;
@@ -99,7 +95,7 @@ impl Serialize for LockResult {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DatagramCounts, Distribution, PromiseResult, Severity, sample};
+    use super::super::{DatagramCounts, Distribution, Problem, PromiseResult, Severity, sample};
     use super::*;
     use serde_json::Value;
 
@@ -122,7 +118,7 @@ mod tests {
         assert_eq!(json["rig"], "engine");
         assert_eq!(json["mode"], "realtime");
         assert_eq!(json["verdict"], "pass");
-        assert!(json["problems"].as_array().unwrap().iter().all(Value::is_string));
+        assert!(json["problems"].is_array());
         let host = &json["host"];
         assert!(host["kernel"].is_string() && host["preempt_rt"].is_boolean() && host["memory_locked"].is_boolean());
         assert_eq!(host["scheduling"], "fifo");
@@ -203,9 +199,9 @@ mod tests {
         for (severity, verdict) in [(Severity::Warning, "pass"), (Severity::Limit, "fail"), (Severity::Failure, "fail")]
         {
             let mut run = sample(1);
-            run.problems = vec![Problem::told(severity, "it was late", &[], &[])];
+            run.problems = vec![Problem::other(severity, "it was late")];
             assert_eq!(parsed(&run)["verdict"], verdict);
-            assert_eq!(parsed(&run)["problems"][0], "it was late");
+            assert_eq!(parsed(&run)["problems"][0]["text"], "it was late");
         }
     }
 

@@ -141,7 +141,7 @@ fn escape_lines(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FindingResult, sample};
+    use super::super::{Kind, sample};
     use super::*;
     use roxmltree::{Document, Node};
 
@@ -203,10 +203,6 @@ mod tests {
         }
     }
 
-    fn problem(run: &Run, severity: Severity, message: &str) -> Problem {
-        Problem::told(severity, message, &run.fmus, &run.clocks)
-    }
-
     #[test]
     fn a_run_without_problems_has_a_case_for_each_check_and_no_failure() {
         let text = junit(&sample(1));
@@ -221,29 +217,30 @@ mod tests {
     fn each_problem_that_fails_the_run_is_in_one_case() {
         let mut run = sample(1);
         run.clocks[5].clock = "task_1ms: b".into();
+        let clock = |clock: &str| Subject::Clock { fmu: "ecu".into(), clock: clock.into() };
+        let limit = |subject, kind| Problem { severity: Severity::Limit, subject, kind };
         let finding = "fmu `ecu`: 2 calls of unlockPreemption without a lock";
-        run.fmus[0].findings =
-            vec![FindingResult { kind: "lock_unbalanced".into(), count: 2, message: finding.into() }];
+        let offence = |severity| {
+            let kind = Kind::Offence { offence: "lock_unbalanced".into(), count: 2, text: finding.into() };
+            Problem { severity, subject: Subject::Fmu("ecu".into()), kind }
+        };
+        let failed = Kind::CallFailed {
+            function: "fmi3GetFloat64".into(),
+            outcome: "returned fmi3Error".into(),
+            keys: vec![],
+            last_words: vec!["no fuel".into()],
+        };
         run.problems = vec![
-            problem(
-                &run,
-                Severity::Failure,
-                "fmu `plant`: fmi3GetFloat64 returned fmi3Error; its last words:\n    no fuel",
+            Problem::failure(Subject::Fmu("plant".into()), failed),
+            Problem::other(Severity::Failure, "the disk is full"),
+            limit(clock("task_1ms"), Kind::LatencyLimit { reached: 200_000, limit: 100_000 }),
+            limit(clock("task_1ms: b"), Kind::OverrunLimit { count: 3, limit: 0 }),
+            Problem::failure(
+                clock("task_1ms"),
+                Kind::ExecutionLimit { longest: 4_000, limit: 3_000, demoted: false, running: None },
             ),
-            problem(&run, Severity::Failure, "the disk is full"),
-            problem(
-                &run,
-                Severity::Limit,
-                "clock ecu.task_1ms: start latency reached 200 µs, the limit is 100 µs (max_latency_us)",
-            ),
-            problem(&run, Severity::Limit, "clock ecu.task_1ms: b: 3 overruns, the limit is 0 (max_overruns)"),
-            problem(
-                &run,
-                Severity::Failure,
-                "clock ecu.task_1ms: ran for longer than 3 µs (max_execution_us), at most 4 µs",
-            ),
-            problem(&run, Severity::Finding, finding),
-            problem(&run, Severity::Warning, "clock ecu.task_1ms: 3 overruns (...)"),
+            offence(Severity::Finding),
+            Problem::warning(clock("task_1ms"), Kind::Overruns { count: 3, queues: false }),
         ];
         let all = failures(&junit(&run));
         let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
@@ -259,7 +256,7 @@ mod tests {
         );
         assert!(all[3].1.ends_with("its last words:\nno fuel") && all[4].1 == "the disk is full");
         // With --strict a finding is a failure.
-        run.problems = vec![problem(&run, Severity::Failure, finding)];
+        run.problems = vec![offence(Severity::Failure)];
         assert_eq!(failures(&junit(&run)), [("findings".to_owned(), finding.to_owned())]);
     }
 
@@ -279,7 +276,7 @@ mod tests {
         run.rig = evil.into();
         run.fmus.iter_mut().for_each(|fmu| (fmu.name, fmu.log) = (evil.into(), vec![evil.into()]));
         run.clocks.iter_mut().for_each(|clock| (clock.fmu, clock.clock) = (evil.into(), evil.into()));
-        run.problems = vec![problem(&run, Severity::Failure, &format!("{evil}\n{evil}"))];
+        run.problems = vec![Problem::other(Severity::Failure, format!("{evil}\n{evil}"))];
         let all = failures(&junit(&run));
         assert_eq!(all.len(), 1);
         assert!(all[0].1.starts_with("]]></failure>\"&\\u{1}\u{fffd}\\u{1b}[2J<b>\n]]>"), "{all:?}");

@@ -1,8 +1,9 @@
 //! What went wrong in a run, as data; [`Problem::message`] is the one place where it becomes words. Terminal, page, JUnit and
 //! exit code go by kind, subject and severity, never by the words.
 
-use super::finding::FindingResult;
 use super::format::{duration, short_duration, some};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use vecud_base::plain::plain;
 use vecud_plan::TaskKind;
@@ -19,7 +20,8 @@ pub struct Problem {
 }
 
 /// Effect of a problem on the exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// The run failed: exit code 1.
     Failure,
@@ -39,7 +41,8 @@ impl Severity {
 }
 
 /// Whom a problem is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Subject {
     /// The run as a whole, the host, or a file.
     Run,
@@ -97,9 +100,10 @@ impl fmt::Display for Subject {
     }
 }
 
-/// What can be wrong with a run. Times without a unit in their name are ns, those that end in `_s` simulation time. A kind with
-/// `words` is worded where it is found: by a file system, by the runner, or by what is read.
-#[derive(Clone, Debug, PartialEq)]
+/// What can be wrong with a run; in `report.json` with these names in snake case. Times without a unit in their name are ns, those that
+/// end in `_s` simulation time. A kind with a `text` is worded where it is found: by a file system, by the runner, or by what is read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Kind {
     /// An activation began later than the rig's `max_latency_us` allows.
     LatencyLimit {
@@ -143,7 +147,10 @@ pub enum Kind {
         queues: bool,
     },
     /// Ticks came too late for their own time.
-    Retimed(u64),
+    Retimed {
+        /// How many.
+        count: u64,
+    },
     /// Datagrams came faster than the rig allows.
     RateLimited {
         /// How many too many.
@@ -160,8 +167,11 @@ pub enum Kind {
         /// Where they came in.
         address: String,
     },
-    /// Locked sections of which the operating system has refused to raise the priority, so many.
-    LockUnprotected(u64),
+    /// The operating system has refused to raise the priority of locked sections.
+    LockUnprotected {
+        /// How many.
+        count: u64,
+    },
     /// Activations ran on another core than planned.
     OtherCore {
         /// How many.
@@ -194,7 +204,7 @@ pub enum Kind {
         /// FMU code has done it, as far as can be told.
         by_fmu_code: bool,
         /// The dead process, the cause, and its place at that time.
-        words: String,
+        text: String,
     },
     /// An activation was not back in time after the end of the run, or a limit, had asked for it.
     Hung {
@@ -207,7 +217,7 @@ pub enum Kind {
         /// How long ago that was.
         running: u64,
         /// What asked for it; `None`: the end of the run.
-        limit: Option<LimitKey>,
+        over: Option<LimitKey>,
         /// How long it may take then (`shutdown_timeout`), s.
         timeout_s: f64,
         /// From when on recordings waited for it, s; `None`: nothing is recorded.
@@ -227,16 +237,23 @@ pub enum Kind {
         recorded_s: Option<f64>,
     },
     /// An instance did something that the standard forbids.
-    Offence(FindingResult),
+    Offence {
+        /// Which offence, as findings of an instance have it.
+        offence: Cow<'static, str>,
+        /// How often.
+        count: u64,
+        /// The sentence, with the first occurrence.
+        text: String,
+    },
     /// Something is missing in a file of the run.
     FileIncomplete {
         /// The missing part, and the reason.
-        words: String,
+        text: String,
     },
     /// The trace is complete as far as it goes, and does not go as far as it should.
     TraceShortened {
         /// In which file, and why.
-        words: String,
+        text: String,
     },
     /// There is no whole trace.
     TraceIncomplete {
@@ -260,7 +277,7 @@ pub enum Kind {
     /// Somebody has changed a stimulus while it was read.
     StimulusChanged {
         /// Description of the change.
-        words: String,
+        text: String,
     },
     /// Activations came before their row of a stimulus was read.
     Starved {
@@ -303,15 +320,27 @@ pub enum Kind {
         by_overrun: bool,
     },
     /// Calls of FMU code that vecud could not tell whose they are.
-    ForeignCalls(u64),
+    ForeignCalls {
+        /// How many.
+        count: u64,
+    },
     /// A callback of vecud's own has panicked.
     Panicked,
     /// Log messages came too fast to be kept.
-    LogDropped(u64),
+    LogDropped {
+        /// How many.
+        count: u64,
+    },
     /// Samples could not be recorded.
-    SamplesDropped(u64),
+    SamplesDropped {
+        /// How many.
+        count: u64,
+    },
     /// Samples came after their row was written.
-    SamplesLate(u64),
+    SamplesLate {
+        /// How many.
+        count: u64,
+    },
     /// A run failed that had hardly any memory left.
     MemoryShort {
         /// What the runner had at most, MiB.
@@ -321,8 +350,11 @@ pub enum Kind {
         /// The FMU has asked for more and did not get it.
         refused: bool,
     },
-    /// `run.log` has come to its limit, MiB.
-    LogCut(u64),
+    /// `run.log` has come to its limit.
+    LogCut {
+        /// The limit, MiB.
+        limit_mib: u64,
+    },
     /// The counters of a periodic clock do not make the sum of its releases.
     Unaccounted {
         /// Releases up to the end of the run.
@@ -334,8 +366,11 @@ pub enum Kind {
         /// Releases that the end of the run has thrown away.
         discarded: u64,
     },
-    /// FMU code has written over what was measured: by names.
-    MemoryOverwritten(Vec<String>),
+    /// FMU code has written over what was measured.
+    MemoryOverwritten {
+        /// What cannot be what was measured.
+        names: Vec<String>,
+    },
     /// After one of several runs the next one could not begin.
     NoFurtherRun {
         /// Why.
@@ -343,15 +378,13 @@ pub enum Kind {
     },
     /// The state was not saved.
     StateNotSaved {
-        /// The file.
-        file: String,
-        /// Why.
-        reason: String,
+        /// Which file that was for, and why.
+        text: String,
     },
     /// Files of the report could not be written.
     ReportIncomplete {
         /// The files that are missing, and why.
-        words: String,
+        text: String,
     },
     /// The run is not known to have ended.
     Unfinished {
@@ -363,19 +396,51 @@ pub enum Kind {
     /// Levels of an FMU share FIFO priorities.
     SharedPriorities {
         /// The levels and what sharing costs them, as `vecud check` says it.
-        words: String,
+        text: String,
     },
-    /// A problem known only by its words: read from `report.json`, or from a line of the runner.
-    Told {
-        /// Topic of the words, as far as they show it.
+    /// The operating system refuses priorities, cores or punctual wake-ups that real time needs.
+    NotRealTime {
+        /// What it refuses, what that means, and the way out.
+        text: String,
+    },
+    /// Memory is not locked, or not all of it.
+    MemoryNotLocked {
+        /// How much, what that means, and the way out.
+        text: String,
+    },
+    /// The clock that releases go by is not set.
+    ClockNotSet {
+        /// How that shows, and the way out.
+        text: String,
+    },
+    /// Something is missing that keeps harm from FMU code within bounds, or explains it.
+    Unprotected {
+        /// What may happen, and why.
+        text: String,
+    },
+    /// A thread of vecud did not start, or not with its priority.
+    NotStarted {
+        /// Which one or what it would do, and why.
+        text: String,
+    },
+    /// An instance does not log what it is asked for.
+    LoggingRefused {
+        /// What it answered.
+        text: String,
+    },
+    /// Only the text is known: the problem is of a report of format 1, or of a kind that came after this version.
+    Other {
+        /// What reports of format 1 say that it is about.
+        #[serde(default)]
         topic: Topic,
         /// The sentence.
-        words: String,
+        text: String,
     },
 }
 
 /// A limit that the rig sets, by its key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LimitKey {
     /// `max_latency_us`.
     Latency,
@@ -397,7 +462,8 @@ impl LimitKey {
 }
 
 /// A key of the rig that bears on a call that failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FailureKey {
     /// The FMU has returned a warning, and `on_warning` makes that an error.
     OnWarning,
@@ -412,7 +478,8 @@ pub enum FailureKey {
 }
 
 /// What came of a stimulus that cannot be read any further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Broken {
     /// The recording has ended there, like one that is complete.
     Ended,
@@ -423,7 +490,8 @@ pub enum Broken {
 }
 
 /// What a problem is about, as far as reports sort problems by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Topic {
     /// The limit on start latency.
     LatencyLimit,
@@ -438,6 +506,7 @@ pub enum Topic {
     /// What the standard forbids.
     Offence,
     /// Anything else.
+    #[default]
     Other,
 }
 
@@ -450,8 +519,8 @@ impl Kind {
             Kind::ExecutionLimit { .. } => Topic::ExecutionLimit,
             Kind::Overruns { .. } | Kind::MayDiffer { by_overrun: true, .. } => Topic::Overruns,
             Kind::Died { by_fmu_code: true, .. } | Kind::Hung { .. } | Kind::Lasts { .. } => Topic::FmuCode,
-            Kind::Offence(_) => Topic::Offence,
-            Kind::Told { topic, .. } => *topic,
+            Kind::Offence { .. } => Topic::Offence,
+            Kind::Other { topic, .. } => *topic,
             _ => Topic::Other,
         }
     }
@@ -466,6 +535,11 @@ impl Problem {
     /// One that is worth knowing.
     pub fn warning(subject: Subject, kind: Kind) -> Problem {
         Problem { severity: Severity::Warning, subject, kind }
+    }
+
+    /// One of which only the text is known.
+    pub fn other(severity: Severity, text: impl Into<String>) -> Problem {
+        Problem { severity, subject: Subject::Run, kind: Kind::Other { topic: Topic::Other, text: text.into() } }
     }
 
     /// One sentence naming culprit, place and way out; further lines are indented.
@@ -496,8 +570,8 @@ impl Problem {
                     micros(*longest)
                 )
             }
-            Kind::Hung { function, time_s, since_s, running, limit, timeout_s, recorded_s } => {
-                let asked = match limit {
+            Kind::Hung { function, time_s, since_s, running, over, timeout_s, recorded_s } => {
+                let asked = match over {
                     Some(limit) => format!("it was over {}", limit.key()),
                     None => "the end of the run".to_owned(),
                 };
@@ -540,7 +614,7 @@ impl Problem {
                 };
                 format!("{who}: {} ({cause})", some(*count, "overrun"))
             }
-            Kind::Retimed(count) => {
+            Kind::Retimed { count } => {
                 format!("{who}: {} came too late for their own time and got a later one", some(*count, "tick"))
             }
             Kind::RateLimited { count, address, max_rate } => {
@@ -551,7 +625,7 @@ impl Problem {
                 "{who}: {} at {address} dropped by the kernel: they came faster than they were taken in",
                 some(*count, "datagram")
             ),
-            Kind::LockUnprotected(count) => format!(
+            Kind::LockUnprotected { count } => format!(
                 "{who}: the kernel refused to raise the priority in {}: other partitions may have gone on inside of them",
                 some(*count, "locked section")
             ),
@@ -625,17 +699,17 @@ impl Problem {
                     some(*columns as u64, "column")
                 )
             }
-            Kind::ForeignCalls(count) => format!(
+            Kind::ForeignCalls { count } => format!(
                 "{} had no effect: log messages or clock updates without the instance environment, or locks on threads that \
                  FMU code has made",
                 some(*count, "call")
             ),
             Kind::Panicked => "a callback of vecud panicked; please report this".to_owned(),
-            Kind::LogDropped(count) => format!("{} came too fast to be kept", some(*count, "log message")),
-            Kind::SamplesDropped(count) => {
+            Kind::LogDropped { count } => format!("{} came too fast to be kept", some(*count, "log message")),
+            Kind::SamplesDropped { count } => {
                 format!("{} could not be recorded: the recording has gaps", some(*count, "sample"))
             }
-            Kind::SamplesLate(count) => {
+            Kind::SamplesLate { count } => {
                 format!("{} came after the row was written; please report this", some(*count, "sample"))
             }
             Kind::MemoryShort { most_mib, limit_mib, refused } => format!(
@@ -643,7 +717,7 @@ impl Problem {
                  memory_limit in [host]), and {}",
                 if *refused { "an allocation was refused before the crash" } else { "was close to that" }
             ),
-            Kind::LogCut(limit_mib) => {
+            Kind::LogCut { limit_mib } => {
                 format!(
                     "run.log was cut off, since it and run-earlier.log may have {limit_mib} MiB (rig: log_limit in [host]): what \
                      came faster than it could be begun anew is missing"
@@ -654,7 +728,7 @@ impl Problem {
                  not use them; this is a bug in vecud, please report it",
                 some(*releases, "release")
             ),
-            Kind::MemoryOverwritten(names) => {
+            Kind::MemoryOverwritten { names } => {
                 const NAMED: usize = 8;
                 let named = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
                 let more = match names.len().saturating_sub(NAMED) {
@@ -669,15 +743,21 @@ impl Problem {
             }
             Kind::TraceIncomplete { reason } => format!("the trace is incomplete: {reason}"),
             Kind::NoFurtherRun { reason } => format!("there is no further run: {reason}"),
-            Kind::StateNotSaved { file, reason } => format!("the state is not saved to {file}: {reason}"),
-            Kind::Offence(finding) => finding.message.clone(),
-            Kind::Died { words, .. }
-            | Kind::FileIncomplete { words }
-            | Kind::TraceShortened { words }
-            | Kind::StimulusChanged { words }
-            | Kind::ReportIncomplete { words }
-            | Kind::SharedPriorities { words }
-            | Kind::Told { words, .. } => words.clone(),
+            Kind::Offence { text, .. }
+            | Kind::Died { text, .. }
+            | Kind::FileIncomplete { text }
+            | Kind::TraceShortened { text }
+            | Kind::StimulusChanged { text }
+            | Kind::StateNotSaved { text }
+            | Kind::ReportIncomplete { text }
+            | Kind::SharedPriorities { text }
+            | Kind::NotRealTime { text }
+            | Kind::MemoryNotLocked { text }
+            | Kind::ClockNotSet { text }
+            | Kind::Unprotected { text }
+            | Kind::NotStarted { text }
+            | Kind::LoggingRefused { text }
+            | Kind::Other { text, .. } => text.clone(),
         }
     }
 }

@@ -8,8 +8,7 @@
 
 use super::file::FORMAT_VERSION;
 use super::hlog::tag;
-use super::words;
-use super::{ClockResult, Distribution, Ended, METRICS, ProbeResult, Problem, Run, Slice, metrics};
+use super::{ClockResult, Distribution, Ended, METRICS, ProbeResult, Run, Slice, metrics};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
@@ -17,6 +16,8 @@ use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogHistogram, IntervalLogIterator, LogEntry};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::io::Read;
@@ -50,14 +51,17 @@ pub struct ReportFile {
     histograms: Option<String>,
 }
 
-/// What stands beside the run.
+/// What is read before the run, and what stands beside it.
 #[derive(Default, Deserialize)]
-struct Beside {
+struct Head {
+    /// Reports of before it was written have none.
+    format_version: Option<u64>,
+    version: Option<String>,
+    verdict: Option<String>,
+    /// Format 1 has it.
+    problem_severities: Option<IgnoredAny>,
     /// Only a `checkpoint.json` has it.
     histograms: Option<String>,
-    /// What each problem is about; reports that have none say it in the words of their problems.
-    #[serde(default)]
-    problem_topics: Vec<String>,
 }
 
 impl ReportFile {
@@ -66,8 +70,14 @@ impl ReportFile {
     /// # Errors
     /// The text is no JSON, no report of vecud, or one of a version with other fields.
     pub fn parse(text: &str) -> Result<ReportFile, ReadError> {
-        refuse_newer(text)?;
-        let read = serde_json::from_str::<Run>(text).map_err(|error| {
+        // What is no report at all is told by whoever reads all of it.
+        let head: Head = serde_json::from_str(text).unwrap_or_default();
+        head.refuse_newer()?;
+        let read = match head.problem_severities {
+            None => serde_json::from_str(text),
+            Some(_) => serde_json::from_str(text).and_then(|report| Run::deserialize(of_format_1(report))),
+        };
+        let mut run: Run = read.map_err(|error| {
             let place = (error.line() > 0).then(|| (error.line(), error.column()));
             let message = error.to_string();
             let what = message.split(" at line ").next().unwrap_or(&message);
@@ -83,20 +93,12 @@ impl ReportFile {
                 Some(Some(_)) => format!("{what}: this report was changed or damaged; run the rig again"),
             };
             ReadError { place, message, in_log: false }
-        });
-        let mut run = read?;
-        // Whom a problem is about is in its words, beside the names of instances and clocks.
-        let Run { problems, fmus, clocks, .. } = &mut run;
-        let Beside { histograms, problem_topics } = serde_json::from_str(text).unwrap_or_default();
-        for (place, problem) in problems.iter_mut().enumerate() {
-            let (severity, words) = (problem.severity, problem.message());
-            let topic = problem_topics.get(place).and_then(|word| words::known(word));
-            *problem = match topic {
-                Some(topic) => Problem::told_of(severity, topic, words, fmus, clocks),
-                None => Problem::told(severity, words, fmus, clocks),
-            };
+        })?;
+        // By what that is decided a later version knows.
+        if head.verdict.as_deref() == Some("degraded") {
+            run.notes.push(format!("vecud {} calls this run degraded: it passed, with losses", run.version));
         }
-        Ok(ReportFile { run, histograms })
+        Ok(ReportFile { run, histograms: head.histograms })
     }
 
     /// The run, of which histograms have their figures only.
@@ -144,11 +146,7 @@ impl ReportFile {
         if self.run.ended != Ended::Running {
             return self;
         }
-        let mut run = self.run;
-        // A report says it already, as it was then.
-        let said = run.unfinished_problem(true).message();
-        run.problems.retain(|problem| problem.message() != said);
-        ReportFile { run: run.unfinished(goes_on), ..self }
+        ReportFile { run: self.run.unfinished(goes_on), ..self }
     }
 
     /// The run of a `checkpoint.json` with its histograms; `None`: this is none, or the run has ended.
@@ -193,27 +191,33 @@ impl ReportFile {
     }
 }
 
-/// Refuses a report of a format that came after this program: what it has may mean something else.
-fn refuse_newer(text: &str) -> Result<(), ReadError> {
-    #[derive(Deserialize)]
-    struct Head {
-        /// Reports of before it was written have none.
-        format_version: u64,
-        version: Option<String>,
+impl Head {
+    /// Refuses a report of a format that came after this program: what it has may mean something else.
+    fn refuse_newer(&self) -> Result<(), ReadError> {
+        let Some(format_version) = self.format_version.filter(|version| *version > FORMAT_VERSION) else {
+            return Ok(());
+        };
+        let ours = env!("CARGO_PKG_VERSION");
+        let theirs =
+            self.version.as_ref().map_or_else(|| "a newer vecud".to_owned(), |version| format!("vecud {version}"));
+        let message = format!(
+            "the report has format version {format_version}, and vecud {ours} reads up to {FORMAT_VERSION}; read it with {theirs}, \
+             which wrote it, or a newer one"
+        );
+        Err(ReadError { place: None, message, in_log: false })
     }
-    match serde_json::from_str(text) {
-        Ok(Head { format_version, version }) if format_version > FORMAT_VERSION => {
-            let ours = env!("CARGO_PKG_VERSION");
-            let theirs = version.map_or_else(|| "a newer vecud".to_owned(), |version| format!("vecud {version}"));
-            let message = format!(
-                "the report has format version {format_version}, and vecud {ours} reads up to {FORMAT_VERSION}; read it with {theirs}, \
-                 which wrote it, or a newer one"
-            );
-            Err(ReadError { place: None, message, in_log: false })
-        }
-        // What is no report at all is told by whoever reads all of it.
-        _ => Ok(()),
+}
+
+/// A report of format 1 with its problems as objects: there they are texts, and two lists beside them have what the texts mean.
+fn of_format_1(mut report: Value) -> Value {
+    let list = |name: &str| report[name].as_array().cloned().unwrap_or_default();
+    let (severities, topics) = (list("problem_severities"), list("problem_topics"));
+    let problems = report.get_mut("problems").and_then(Value::as_array_mut);
+    for (at, problem) in problems.into_iter().flatten().enumerate() {
+        let topic = topics.get(at).and_then(Value::as_str).unwrap_or("other").to_lowercase().replace(' ', "_");
+        *problem = json!({ "kind": "other", "severity": severities.get(at), "text": problem, "topic": topic });
     }
+    report
 }
 
 impl ClockResult {

@@ -5,10 +5,9 @@ use super::end::{End, Ended, FmuStatus};
 use super::layout::{is_default, on_one_line};
 use super::step_counts::StepCounts;
 use super::stimuli::first_starved;
-use super::words::{self, word};
+use super::words::word;
 use super::{
-    CoreCounts, Distribution, DoctorResult, FindingResult, Kind, Pauses, Problem, Schedulability, Subject, Topic,
-    TraceResult,
+    CoreCounts, Distribution, DoctorResult, FindingResult, Kind, Pauses, Problem, Schedulability, Subject, TraceResult,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -49,7 +48,6 @@ pub struct Run {
     #[serde(default, with = "word")]
     pub ended: Ended,
     /// What went wrong, most important first; empty when all is well.
-    #[serde(flatten, deserialize_with = "told")]
     pub problems: Vec<Problem>,
     /// What the user should know although nothing went wrong.
     pub notes: Vec<String>,
@@ -97,8 +95,10 @@ impl Run {
     /// The report of a run that has not ended, or whose end is unknown: its only failure says so.
     pub fn unfinished(self, goes_on: bool) -> Run {
         let ended = if goes_on { Ended::Running } else { Ended::CutOff };
-        let mut problems = vec![self.unfinished_problem(goes_on)];
-        problems.extend(self.problems);
+        let kind = Kind::Unfinished { goes_on, after_s: self.wall_seconds };
+        let mut problems = vec![Problem::failure(Subject::Run, kind)];
+        // A report says it already, as it was then.
+        problems.extend(self.problems.into_iter().filter(|own| !matches!(own.kind, Kind::Unfinished { .. })));
         Run { ended, end: End::Failure, problems, ..self }
     }
 
@@ -106,30 +106,6 @@ impl Run {
     pub fn has_steps(&self) -> bool {
         self.clocks.iter().any(|clock| clock.kind.makes_steps())
     }
-
-    /// What a report says of a run that is not known to have ended.
-    pub(super) fn unfinished_problem(&self, goes_on: bool) -> Problem {
-        Problem::failure(Subject::Run, Kind::Unfinished { goes_on, after_s: self.wall_seconds })
-    }
-}
-
-/// Problems as `report.json` has them: their words and, in the same order, what they mean. Whom they are about, and what, is
-/// found later, beside the names of instances and clocks.
-fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Problem>, D::Error> {
-    #[derive(Deserialize)]
-    struct Told {
-        /// Redundant, but present in every report.
-        #[serde(rename = "verdict")]
-        _verdict: String,
-        problems: Vec<String>,
-        problem_severities: Vec<String>,
-    }
-    let told = Told::deserialize(deserializer)?;
-    let problem = |(words, severity): (String, String)| {
-        let kind = Kind::Told { topic: Topic::Other, words };
-        Ok(Problem { severity: words::of(&severity)?, subject: Subject::Run, kind })
-    };
-    told.problems.into_iter().zip(told.problem_severities).map(problem).collect()
 }
 
 /// A recorded column; in `report.json` as it is here.

@@ -441,7 +441,7 @@ mod tests {
     fn what_was_told_at_the_start_is_not_told_again() {
         let mut run = sample(1);
         run.problems = ["NO PRIORITY: EPERM; do this", "MEMORY: other"]
-            .map(|words| Problem::told(Severity::Warning, words, &[], &[]))
+            .map(|words| Problem::other(Severity::Warning, words))
             .into();
         run.notes = vec!["one".to_owned(), "two".to_owned()];
         let told = ["vecud: warning: NO PRIORITY: EPERM; do this", "note: two"].map(str::to_owned);
@@ -461,13 +461,13 @@ mod tests {
         assert!(summary(&run, "out/report.html", WIDE, &[]).ends_with(
             "engine passed: 10 s simulated in 10.002 s, SCHED_FIFO, PREEMPT_RT kernel\nreport: out/report.html\n"
         ));
-        run.problems = vec![Problem::told(Severity::Limit, "ecu.task_1ms started late", &[], &[])];
+        run.problems = vec![Problem::other(Severity::Limit, "ecu.task_1ms started late")];
         let text = summary(&run, "out/report.html", WIDE, &[]);
         assert!(
             text.contains("limit exceeded: ecu.task_1ms started late\n") && text.contains("engine failed"),
             "{text}"
         );
-        run.problems = vec![Problem::told(Severity::Failure, "its last words:\n    no\x1b fuel", &[], &[])];
+        run.problems = vec![Problem::other(Severity::Failure, "its last words:\n    no\x1b fuel")];
         let text = summary(&run, "out/report.html", WIDE, &[]);
         assert!(text.contains("failure: its last words:\n    no\\u{1b} fuel\n"), "{text}");
     }

@@ -1,6 +1,6 @@
 //! Writes and reads types with a fixed set of values as single words of `report.json`.
 
-use super::{End, Ended, FmuStatus, Severity, Topic};
+use super::{End, Ended, FmuStatus};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use vecud_description::IntervalVariability;
@@ -44,15 +44,11 @@ pub(super) mod word_or_null {
     }
 }
 
-/// The value of a word, if one has it.
-pub(super) fn known<T: Word>(word: &str) -> Option<T> {
-    T::ALL.iter().copied().find(|value| value.word() == word)
-}
-
 /// The value of a word; one that no value has is an error that says what it should be.
 pub(super) fn of<T: Word, E: Error>(word: &str) -> Result<T, E> {
     let ours = env!("CARGO_PKG_VERSION");
-    known(word).ok_or_else(|| E::custom(format_args!("the {} \"{word}\" is not known to vecud {ours}", T::WHAT)))
+    let known = T::ALL.iter().copied().find(|value| value.word() == word);
+    known.ok_or_else(|| E::custom(format_args!("the {} \"{word}\" is not known to vecud {ours}", T::WHAT)))
 }
 
 /// Says the words of types.
@@ -76,9 +72,6 @@ words! {
     End, "end": StopTime "stop_time" Overrun "overrun" Signal "signal" Failure "failure";
     Ended, "word on its end": Finished "finished" Running "running" CutOff "cut off";
     Scheduling, "scheduling": Fifo "fifo" Cooperative "cooperative" Virtual "virtual";
-    Severity, "severity": Failure "failure" Limit "limit" Finding "finding" Warning "warning";
-    Topic, "topic": LatencyLimit "latency limit" OverrunLimit "overrun limit" ExecutionLimit "execution limit"
-        Overruns "overruns" FmuCode "FMU code" Offence "offence" Other "other";
     FmuStatus, "status": Terminated "terminated" Error "error" Fatal "fatal" Aborted "aborted" Crashed "crashed" Hung "hung"
         Running "running";
     IntervalVariability, "kind": Constant "constant" Fixed "fixed" Tunable "tunable" Changing "changing" Countdown "countdown"
@@ -131,8 +124,6 @@ mod tests {
         has::<Mode>(&schema, "/properties/mode");
         has::<End>(&schema, "/properties/end");
         has::<Ended>(&schema, "/properties/ended");
-        has::<Severity>(&schema, "/properties/problem_severities/items");
-        has::<Topic>(&schema, "/properties/problem_topics/items");
         has::<Scheduling>(&schema, "/definitions/host/properties/scheduling");
         has::<FmuStatus>(&schema, "/definitions/fmu/properties/status");
         has::<TaskKind>(&schema, "/definitions/clock/properties/kind");

@@ -31,7 +31,7 @@ use vecud_plan::snapshot::Snapshot;
 use vecud_plan::{CallWatch, CoSimulationPlan, FmuId, InitialStep, InterfacePlan, Mode, UnitId};
 use vecud_record::board::{Board, Global, OutsideCall, Phase};
 use vecud_record::findings::{FindingKind, Occurrence, When};
-use vecud_record::log::{self, CALL};
+use vecud_record::log::{self, CALL, kind};
 
 /// The arguments of a call, as text: the clock, the time, then everything else.
 pub(super) fn told_arguments(call: &ReturnedCall, arguments: String) -> String {
@@ -277,7 +277,7 @@ impl Underway {
                 Some(instance) => checked(hosts[index], instance.reset(), Instance::fail)?,
             };
             instance.declare_states(state::support(fmu));
-            self.instantiated.push(Some(checked(hosts[index], set_up(run.board, fmu, instance), Instance::fail)?));
+            self.instantiated.push(Some(checked(hosts[index], set_up(run, FmuId(index), instance), Instance::fail)?));
             surroundings::look(run, FmuId(index), When::Instantiation);
         }
         for step in &run.plan.initialisation {
@@ -484,11 +484,8 @@ fn missing_file() -> String {
 }
 
 /// Gives an instance all that it gets before its initialisation.
-fn set_up(
-    board: Board,
-    plan: &vecud_plan::FmuPlan,
-    instance: Instance<Instantiated>,
-) -> Result<Instance<Instantiated>, Failure> {
+fn set_up(run: &RunState, fmu: FmuId, instance: Instance<Instantiated>) -> Result<Instance<Instantiated>, Failure> {
+    let plan = &run.plan.fmus[fmu.0];
     if let Some(categories) = &plan.log {
         let categories: Vec<&str> = categories.iter().map(String::as_str).collect();
         match instance.set_debug_logging(true, &categories) {
@@ -499,7 +496,8 @@ fn set_up(
                     plan.name,
                     failure.in_words(plan.abi)
                 );
-                board.log().push(None, 1, monotonic_now(), b"", message.as_bytes());
+                let kind = format!("{} {}", kind::LOGGING_REFUSED, fmu.0);
+                run.board.log().push(None, 1, monotonic_now(), kind.as_bytes(), message.as_bytes());
             }
             result => {
                 let _warning_is_counted: Outcome = result?;

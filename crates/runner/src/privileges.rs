@@ -10,6 +10,10 @@ use vecud_linux::resident::{self, Extent, LockingOrder};
 use vecud_linux::{SysError, affinity, confine, memory, scheduling, stack};
 use vecud_plan::{Mode, Plan};
 use vecud_record::board::{Board, Global, Scheduling};
+use vecud_record::log::kind;
+
+/// Tells the supervisor: status, [kind] and text of a problem.
+pub type Say<'a> = &'a dyn Fn(u8, &str, &str);
 
 /// Priority of the kernel's interrupt threads.
 const INTERRUPTS: u8 = 50;
@@ -24,13 +28,13 @@ pub struct Granted {
 }
 
 /// Finds out the kernel's permissions, and reports the missing ones.
-pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
+pub fn granted(plan: &Plan, say: Say) -> Granted {
     if plan.mode == Mode::Virtual {
         return Granted { scheduling: Scheduling::Virtual, pinned: false };
     }
     let fifo = match no_real_time(plan) {
         Some(refusal) => {
-            say(1, &refusal);
+            say(1, kind::NOT_REAL_TIME, &refusal);
             false
         }
         None => true,
@@ -41,17 +45,18 @@ pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
     if let Some(error) = unpinned {
         // Under SCHED_FIFO on several cores partitions of one FMU would run side by side (semantics S6).
         let so = if fifo { ", so this run is cooperative: one partition of an FMU at a time" } else { "" };
-        say(1, &format!("PARTITIONS ARE NOT BOUND TO THEIR CORES{so}: {error}"));
+        say(1, kind::NOT_REAL_TIME, &format!("PARTITIONS ARE NOT BOUND TO THEIR CORES{so}: {error}"));
     }
     if !fifo || !pinned {
         return Granted { scheduling: Scheduling::Cooperative, pinned };
     }
     if let Some(limited) = limited(plan) {
-        say(1, &limited);
+        say(1, kind::NOT_REAL_TIME, &limited);
     }
     if let Err(error) = scheduling::lift_time_limit() {
         say(
             1,
+            kind::NOT_REAL_TIME,
             &format!(
                 "A PARTITION THAT COMPUTES FOR LONGER WITHOUT A PAUSE ENDS THE RUN (by SIGXCPU or SIGKILL): {error}"
             ),
@@ -61,20 +66,24 @@ pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
 }
 
 /// Limits the machine's memory that FMU code may take.
-pub fn limit_memory(plan: &Plan, say: &dyn Fn(u8, &str)) {
+pub fn limit_memory(plan: &Plan, say: Say) {
     let bytes = memory::data_limit(plan.host.memory_limit_mib);
     let stacks = plan.units.len() * stack::size(plan.host.stack_kib * 1024);
     if let Some(Err(error)) = bytes.map(|bytes| memory::limit_data(bytes, stacks as u64)) {
-        say(1, &format!("FMU CODE MAY TAKE ALL MEMORY: {error}"));
+        say(1, kind::UNPROTECTED, &format!("FMU CODE MAY TAKE ALL MEMORY: {error}"));
     }
 }
 
 /// Gives up the privileges that FMU code does not need, for good. To be called while there is one thread: capabilities belong to
 /// threads.
-pub fn give_away(plan: &Plan, granted: Granted, say: &dyn Fn(u8, &str)) {
+pub fn give_away(plan: &Plan, granted: Granted, say: Say) {
     let fifo = if granted.scheduling == Scheduling::Fifo { plan.host.fifo_band.1.get() } else { 0 };
     if let Err(error) = confine::confine(fifo) {
-        say(1, &format!("FMU CODE HAS PRIVILEGES THAT IT DOES NOT NEED, or could get them: {error}"));
+        say(
+            1,
+            kind::UNPROTECTED,
+            &format!("FMU CODE HAS PRIVILEGES THAT IT DOES NOT NEED, or could get them: {error}"),
+        );
     }
 }
 
@@ -119,12 +128,12 @@ fn limited(plan: &Plan) -> Option<String> {
 }
 
 /// Locks everything, now and in future, if the kernel lets us; before FMUs are loaded.
-pub fn lock_memory(plan: &Plan, board: Board, say: &dyn Fn(u8, &str)) {
+pub fn lock_memory(plan: &Plan, board: Board, say: Say) {
     if plan.mode == Mode::Virtual || !plan.host.lock_memory {
         return;
     }
     if let Err(error) = memory::keep_heap(plan.units.len() + 2) {
-        say(1, &error.to_string());
+        say(1, kind::MEMORY_NOT_LOCKED, &error.to_string());
     }
     if memory::lock_all().is_ok() {
         board.global(Global::MemoryLocked).store(1, SeqCst);
@@ -133,7 +142,7 @@ pub fn lock_memory(plan: &Plan, board: Board, say: &dyn Fn(u8, &str)) {
 
 /// Notes the amount of locked memory once everything is allocated that a run needs. Where not all could be locked, locks as much
 /// as the kernel permits, the prefaulted parts of the partitions' `stacks` first.
-pub fn settle_memory(plan: &Plan, board: Board, stacks: Vec<Range<usize>>, say: &dyn Fn(u8, &str)) {
+pub fn settle_memory(plan: &Plan, board: Board, stacks: Vec<Range<usize>>, say: Say) {
     if !plan.host.lock_memory {
         return;
     }
@@ -162,7 +171,8 @@ pub fn settle_memory(plan: &Plan, board: Board, stacks: Vec<Range<usize>>, say: 
         board.global(word).store(value, SeqCst);
     }
     if let Some(error) = refused {
-        say(u8::from(extent.locked < extent.wanted), &partly_locked(extent, &error));
+        let status = u8::from(extent.locked < extent.wanted);
+        say(status, kind::MEMORY_NOT_LOCKED, &partly_locked(extent, &error));
     }
 }
 

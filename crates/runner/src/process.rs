@@ -17,6 +17,7 @@ use vecud_linux::{process, surroundings, thread};
 use vecud_plan::Mode;
 use vecud_plan::snapshot::Snapshot;
 use vecud_record::board::{Board, Global, Layout, OutsideCall, Phase, Scheduling};
+use vecud_record::log::kind;
 
 /// Where the runner finds the shared memory.
 pub const SHARED_MEMORY_FD: i32 = 3;
@@ -75,8 +76,8 @@ fn prepare() -> Result<Prepared, String> {
 
 fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
     let set = |word: Global, value: u64| board.global(word).store(value, SeqCst);
-    let say = |status: u8, message: &str| {
-        board.log().push(None, status, monotonic_now(), b"", message.as_bytes());
+    let say = |status: u8, kind: &str, message: &str| {
+        board.log().push(None, status, monotonic_now(), kind.as_bytes(), message.as_bytes());
     };
     let last_words = LastWords {
         signal: board.global(Global::CrashSignal),
@@ -90,17 +91,19 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
     };
     let _only_for_ps = thread::set_name("vecud-runner");
     if let Err(error) = crash::install(last_words) {
-        say(1, &format!("A CRASH OF FMU CODE WOULD NOT BE EXPLAINED: {error}"));
+        say(1, kind::UNPROTECTED, &format!("A CRASH OF FMU CODE WOULD NOT BE EXPLAINED: {error}"));
     }
     if let Err(error) = crash::follow_parent(job.supervisor) {
-        say(1, &format!("SHOULD VECUD BE KILLED, ITS RUNNER WOULD GO ON: {error}"));
+        say(1, kind::UNPROTECTED, &format!("SHOULD VECUD BE KILLED, ITS RUNNER WOULD GO ON: {error}"));
     }
     let granted = privileges::granted(&job.plan, &say);
     set(Global::Scheduling, granted.scheduling as u64 + 1);
     let dma_latency = (granted.scheduling == Scheduling::Fifo).then(CpuDmaLatency::hold);
     match &dma_latency {
         Some(Ok(_)) => set(Global::DmaLatency, 1),
-        Some(Err(error)) => say(1, &format!("CORES MAY SLEEP DEEPLY, and take long to wake: {error}")),
+        Some(Err(error)) => {
+            say(1, kind::NOT_REAL_TIME, &format!("CORES MAY SLEEP DEEPLY, and take long to wake: {error}"))
+        }
         None => (),
     }
     let folder = process::inherited(FOLDER_FD);
@@ -118,7 +121,7 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
         Err(error) => Err(error.to_string()),
     };
     if let Err(error) = limited {
-        say(1, &format!("what FMU code prints has no limit: {error}"));
+        say(1, kind::UNPROTECTED, &format!("what FMU code prints has no limit: {error}"));
     }
     // In virtual time no thread waits for a lock, and only its hold times are measured.
     let scale = TickScale::calibrate(if job.plan.mode == Mode::Virtual { 1_000_000 } else { 20_000_000 });

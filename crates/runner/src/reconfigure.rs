@@ -5,6 +5,7 @@
 
 use super::activation_error::ActivationError;
 use super::inbox::failed;
+use super::privileges::Say;
 use super::run_state::{Ending, RunState};
 use super::thread_host::{Dispatch, PartitionHost};
 use std::sync::atomic::Ordering::SeqCst;
@@ -18,6 +19,7 @@ use vecud_linux::preemption::LockMember;
 use vecud_linux::{affinity, thread};
 use vecud_plan::{ControlKind, ControlVariable, FmuId, UnitId};
 use vecud_record::control::{CommandOutcome, CommandReply, CommandRing, CommandedVariable, ReceivedCommand};
+use vecud_record::log::kind;
 use vecud_record::unusable::Unusable;
 
 /// How often the thread looks.
@@ -167,18 +169,14 @@ pub struct Reconfigurer(JoinHandle<()>);
 
 impl Reconfigurer {
     /// Starts the thread, if anything can be reconfigured.
-    pub fn start(
-        run: &'static RunState,
-        instances: Vec<Reconfigurable>,
-        say: &dyn Fn(u8, &str),
-    ) -> Option<Reconfigurer> {
+    pub fn start(run: &'static RunState, instances: Vec<Reconfigurable>, say: Say) -> Option<Reconfigurer> {
         if instances.is_empty() {
             return None;
         }
         match thread::spawn_deep("vecud.control", 64 << 10, move |_| serve(run, &instances)) {
             Ok(thread) => Some(Reconfigurer(thread)),
             Err(error) => {
-                say(1, &format!("no structural parameter can be set: {error}"));
+                say(1, kind::NOT_STARTED, &format!("no structural parameter can be set: {error}"));
                 None
             }
         }

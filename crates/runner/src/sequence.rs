@@ -9,7 +9,7 @@ use super::activation::Activation;
 use super::calls::SharedOutputs;
 use super::initialise::{self, Underway};
 use super::job::Job;
-use super::privileges::{self, Granted};
+use super::privileges::{self, Granted, Say};
 use super::reconfigure::Reconfigurable;
 use super::refusal::Refusal;
 use super::run_state::{Ending, RunState};
@@ -32,7 +32,7 @@ use vecud_plan::schedule::Timeline;
 use vecud_plan::snapshot::Snapshot;
 use vecud_plan::{FmuId, OnError, UnitId};
 use vecud_record::board::{Board, Global, Phase, Scheduling};
-use vecud_record::log::LONGEST;
+use vecud_record::log::{LONGEST, kind};
 
 /// The data that all runs of a job share.
 pub struct Sequence<'a> {
@@ -52,8 +52,8 @@ pub struct Sequence<'a> {
     pub resumed: Option<Snapshot>,
     /// Where the state is saved to.
     pub state_file: File,
-    /// Tells the supervisor: status and message.
-    pub say: &'a dyn Fn(u8, &str),
+    /// Tells the supervisor.
+    pub say: Say<'a>,
 }
 
 /// A run that came to its end. Its instances are whole again.
@@ -222,7 +222,7 @@ impl Sequence<'_> {
             true if self.job.side_by_side => match run_side_by_side(state, activations, timelines) {
                 Ok((activations, timelines)) => (activations, timelines, true),
                 Err(problem) => {
-                    (self.say)(3, &problem);
+                    (self.say)(3, kind::NOT_STARTED, &problem);
                     (Vec::new(), Vec::new(), false)
                 }
             },
@@ -308,7 +308,11 @@ impl Sequence<'_> {
         let path = self.job.log_of(number);
         let folder = self.folder.as_ref().map_err(|error| std::io::Error::from(error.kind()));
         if let Err(error) = folder.and_then(|folder| log.go_on_in(folder.as_fd(), path.clone())) {
-            (self.say)(1, &format!("what FMUs print does not go to {}: {error}", path.display()));
+            (self.say)(
+                1,
+                kind::FILE_INCOMPLETE,
+                &format!("what FMUs print does not go to {}: {error}", path.display()),
+            );
         }
         true
     }
@@ -342,12 +346,12 @@ fn run_virtual(
 
 /// Why there is no run, in as many log lines as it takes: a list of missing functions is longer than one. The supervisor
 /// puts them together again.
-fn say_all(message: &str, say: &dyn Fn(u8, &str)) {
+fn say_all(message: &str, say: Say) {
     let mut rest = message;
     while !rest.is_empty() {
         let end = (0..=LONGEST.min(rest.len())).rev().find(|&at| rest.is_char_boundary(at));
         let (piece, more) = rest.split_at(end.unwrap_or(rest.len()));
-        say(3, piece);
+        say(3, kind::NOT_STARTED, piece);
         rest = more;
     }
 }

@@ -3,6 +3,7 @@
 //! Both happen on the main thread while no partition exists: states are taken of whole instances, before
 //! Terminate, and set right after Initialization Mode.
 
+use super::privileges::Say;
 use super::run_state::{InstanceState, RunState};
 use super::stimuli;
 use super::thread_host::PartitionHost;
@@ -18,6 +19,7 @@ use vecud_plan::snapshot::{Identity, Snapshot};
 use vecud_plan::{ConnectionId, FmuId, FmuPlan, SignalId, TaskPlan};
 use vecud_record::board::{FmuWord, Global, TaskWord};
 use vecud_record::findings::FindingKind;
+use vecud_record::log::kind;
 
 /// The state functions that the FMU's description offers.
 pub fn support(plan: &FmuPlan) -> StateSupport {
@@ -98,13 +100,14 @@ pub fn save(
     timelines: &[Timeline],
     early: bool,
     file: &mut File,
-    say: &dyn Fn(u8, &str),
+    say: Say,
 ) {
     let has_ended = |fmu: &usize| run.board.fmu(FmuId(*fmu)).findings().count(FindingKind::AskedForEnd) > 0;
     if let Some(fmu) = (0..run.plan.fmus.len()).find(has_ended) {
         let name = &run.plan.fmus[fmu].name;
         say(
             3,
+            kind::STATE_NOT_SAVED,
             &format!("the state is not saved: fmu `{name}` has asked for the end of the run, so that nothing goes on"),
         );
         return;
@@ -141,7 +144,7 @@ pub fn save(
     };
     let written = snapshot.to_bytes().and_then(|bytes| file.write_all(&bytes).map_err(|error| error.to_string()));
     if let Err(error) = written {
-        say(3, &format!("the state is not saved: {error}"));
+        say(3, kind::STATE_NOT_SAVED, &format!("the state is not saved: {error}"));
     }
 }
 
@@ -151,7 +154,7 @@ pub fn hand_back(
     instances: &[Option<Instance<Running>>],
     hosts: &[&'static PartitionHost],
     file: &mut File,
-    say: &dyn Fn(u8, &str),
+    say: Say,
 ) {
     let wanted = run.plan.fmus.iter().position(|fmu| fmu.keeps_final_state);
     let Some((fmu, instance)) = wanted.and_then(|fmu| Some((fmu, instances[fmu].as_ref()?))) else { return };
@@ -163,7 +166,7 @@ pub fn hand_back(
         Err(failure) => hosts[fmu].fail(&failure),
         Ok(bytes) => {
             if let Err(error) = file.write_all(&bytes) {
-                say(3, &format!("the state of the FMU is not written: {error}"));
+                say(3, kind::STATE_NOT_SAVED, &format!("the state of the FMU is not written: {error}"));
             }
         }
     }

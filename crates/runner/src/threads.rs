@@ -2,6 +2,7 @@
 
 use super::activation::Activation;
 use super::pause::Pausing;
+use super::privileges::{self, Say};
 use super::realtime::{PartitionThread, SetUp, take_mail};
 use super::receiver::Receiver;
 use super::reconfigure::{Reconfigurable, Reconfigurer};
@@ -9,7 +10,7 @@ use super::requests::Requests;
 use super::run_state::{Ending, RunState};
 use super::surroundings::OutsideLook;
 use super::watchdog::Watchdog;
-use super::{privileges, state, stimuli};
+use super::{state, stimuli};
 use crossbeam::channel::unbounded;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
@@ -20,6 +21,7 @@ use vecud_linux::{affinity, crash, memory, thread};
 use vecud_plan::schedule::{QuietPoint, Timeline};
 use vecud_plan::{TaskPlan, UnitId};
 use vecud_record::board::{Global, Phase, Scheduling, TaskWord, ThreadsState};
+use vecud_record::log::kind;
 
 /// The result of a thread.
 type Left = (Activation, Timeline);
@@ -47,7 +49,7 @@ pub fn run(
     activations: Vec<Activation>,
     timelines: Vec<Timeline>,
     reconfigurable: Vec<Reconfigurable>,
-    say: &dyn Fn(u8, &str),
+    say: Say,
 ) -> Result<(Vec<Activation>, Vec<Timeline>), Vec<Activation>> {
     let (ready, is_ready) = unbounded();
     let mut threads = Vec::new();
@@ -79,7 +81,7 @@ pub fn run(
         None
     });
     for problem in &problems {
-        say(3, problem);
+        say(3, kind::NOT_STARTED, problem);
     }
     let give_up = |receiver: Option<Receiver>, threads, reconfigurer| {
         run.end(Ending::Discard);
@@ -91,11 +93,15 @@ pub fn run(
         return give_up(receiver, threads, None);
     }
     if let Some(error) = set_up.iter().find_map(|thread| thread.unrefined.as_ref()) {
-        say(1, &format!("WAKE-UPS MAY BE 50 µs LATER THAN THEY HAVE TO BE: {error}"));
+        say(1, kind::NOT_REAL_TIME, &format!("WAKE-UPS MAY BE 50 µs LATER THAN THEY HAVE TO BE: {error}"));
     }
     if run.clock == SystemClock::Tai && clock::tai_offset() == 0 {
         let way_out = "start ptp4l and phc2sys, or use clock = \"monotonic\"";
-        say(1, &format!("CLOCK_TAI IS NOT SET: the kernel has it equal to UTC, so nobody keeps it; {way_out}"));
+        say(
+            1,
+            kind::CLOCK_NOT_SET,
+            &format!("CLOCK_TAI IS NOT SET: the kernel has it equal to UTC, so nobody keeps it; {way_out}"),
+        );
     }
     let reconfigurer = Reconfigurer::start(run, reconfigurable, say);
     let stacks = set_up
@@ -117,7 +123,7 @@ pub fn run(
     let own: Vec<usize> = run.plan.units.iter().map(|unit| unit.cpu).collect();
     // Where threads cannot be pinned, which was reported, this is impossible, too.
     if let (true, Err(error)) = (run.pinned, affinity::keep_off(&own)) {
-        say(1, &error.to_string());
+        say(1, kind::NOT_REAL_TIME, &error.to_string());
     }
     // From here on the threads wait by CLOCK_MONOTONIC.
     let asked = watch(run, receiver.as_ref()) - run.clock.ahead();

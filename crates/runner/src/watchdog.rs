@@ -5,6 +5,7 @@
 //! has held it for [`LONG`] are moved to cores without partitions: the activation may be waiting for them, for ever. (Without its
 //! priority it would go on all the same, with that of a thread that waits for it.)
 
+use super::privileges::Say;
 use super::realtime::SetUp;
 use super::run_state::RunState;
 use crossbeam::channel::bounded;
@@ -18,6 +19,7 @@ use vecud_linux::{affinity, thread};
 use vecud_plan::UnitId;
 use vecud_record::board::{Global, Scheduling, TaskWord};
 use vecud_record::findings::{FindingKind, Occurrence};
+use vecud_record::log::kind;
 
 /// Processor time after which the watchdog looks for threads that wait for the core: the kernel's own throttling gives them a
 /// share by then, unless that is turned off.
@@ -43,7 +45,7 @@ struct Watched {
 
 impl Watchdog {
     /// Starts it where a clock has a limit, or where threads of FMU code could go elsewhere.
-    pub fn start(run: &'static RunState, threads: Vec<SetUp>, say: &dyn Fn(u8, &str)) -> Watchdog {
+    pub fn start(run: &'static RunState, threads: Vec<SetUp>, say: Say) -> Watchdog {
         let stop = Arc::new(AtomicBool::new(false));
         let watched: Vec<Watched> = threads
             .into_iter()
@@ -65,7 +67,7 @@ impl Watchdog {
         };
         match thread::spawn("vecud.watchdog", 256 * 1024, body) {
             Ok(thread) => watchdog.thread = Some(thread),
-            Err(error) => say(1, &format!("no partition is watched: {error}")),
+            Err(error) => say(1, kind::NOT_STARTED, &format!("no partition is watched: {error}")),
         }
         // Nothing is sent: it has its place when it drops its end.
         let _ = is_ready.recv();

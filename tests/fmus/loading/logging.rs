@@ -96,7 +96,9 @@ fn debug_logging_that_fails_is_a_warning() {
             assert_eq!(outcome.status("a"), "terminated");
             outcome.problem(&["fmu `a`", function, "it may log something else"]);
             let report = outcome.report();
-            assert_eq!((&report["verdict"], &report["problem_severities"][0]), (&"pass".into(), &"warning".into()));
+            let problem = &report["problems"][0];
+            assert_eq!((&report["verdict"], &problem["severity"]), (&"pass".into(), &"warning".into()));
+            assert_eq!((&problem["kind"], &problem["subject"]["fmu"]), (&"logging_refused".into(), &"a".into()));
         }
         // No call after Fatal.
         let fmu = |folder: &Path| changed(version, folder, "    return 4;", "");

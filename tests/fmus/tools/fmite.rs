@@ -192,7 +192,7 @@ fn a_model_that_panics() {
     assert!(a["log"][0].as_str().unwrap().contains(words), "{a}");
     let own_line = |line: &str| line.starts_with("    ") && line.contains(words);
     assert!(run.stdout.lines().any(own_line), "{}", run.stdout);
-    let problem = run.report["problems"][0].as_str().unwrap();
+    let problem = run.report["problems"][0]["text"].as_str().unwrap();
     assert!(problem.starts_with("fmu `a`: fmi3ActivateModelPartition returned fmi3Fatal"), "{problem}");
 }
 

@@ -76,7 +76,11 @@ fn of_a_supervisor_that_is_killed_the_last_checkpoint_is_left() {
         assert_eq!((&report["ended"], &report["verdict"]), (&"cut off".into(), &"fail".into()));
         assert!(report["end_time"].as_f64() >= last["end_time"].as_f64());
         assert!(activations(&report) >= activations(&last) && activations(&last) > 0);
-        assert!(report["problems"][0].as_str().unwrap().starts_with("the run was cut off"), "{}", report["problems"]);
+        assert!(
+            report["problems"][0]["text"].as_str().unwrap().starts_with("the run was cut off"),
+            "{}",
+            report["problems"]
+        );
         assert!(text.contains("failure: the run was cut off") && text.contains(" was cut off: "), "{text}");
         counts_agree(&report);
         assert!(FILES.iter().all(|name| rig.out().join(name).is_file()), "{FILES:?}");

@@ -17,6 +17,8 @@ fn three() -> tempfile::TempDir {
         if name == "two" {
             report["clocks"].as_array_mut().unwrap().remove(0);
             report["verdict"] = "fail".into();
+            // As vecud wrote it before problems were objects.
+            report["format_version"] = 1.into();
             report["problems"] = vec!["it <crashed>"].into();
             report["problem_severities"] = vec!["failure"].into();
             report["problem_topics"] = vec!["other"].into();

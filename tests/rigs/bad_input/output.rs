@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 
 use crate::bad_input::bench::{Bench, Outcome, VECUD, as_nobody, finish, notes, skip, wait};
-use crate::program::{shared_core, user};
+use crate::program::{problem_texts, shared_core, user};
 
 const SHORT: &str = "--mode virtual --stop-time 0.02";
 
@@ -406,7 +406,7 @@ fn a_disk_that_fills_up_during_the_run_as_this_user() {
     assert!(outcome.stdout.ends_with("report: disk/o/report.html\n"), "{}", outcome.stdout);
     // The run went on to its end, and the report says what is missing.
     let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
-    assert_eq!((&report["verdict"], &report["problems"][0]), (&"fail".into(), &message.as_str().into()));
+    assert_eq!((&report["verdict"], &report["problems"][0]["text"]), (&"fail".into(), &message.as_str().into()));
     let fast = report["clocks"].as_array().unwrap().iter().find(|clock| clock["clock"] == "fast").unwrap();
     assert_eq!(fast["activations"], 10_000);
     assert!(bench.path("kept/report.html").is_file() && bench.path("kept/histograms.hlog").is_file());
@@ -437,8 +437,8 @@ fn a_disk_that_fills_up_leaves_whole_files_of_messages_as_this_user() {
         }
         assert!(last > 0.1, "{name}: {last}");
         let message = format!("{name} ends at {last} s, the run goes on: No space left on device (os error 28)");
-        let problems = report["problems"].as_array().unwrap();
-        assert!(problems.iter().any(|problem| *problem == message.as_str()), "{message}: {problems:?}");
+        let problems = problem_texts(&report);
+        assert!(problems.contains(&message), "{message}: {problems:?}");
         assert!(outcome.stderr.contains(&format!("vecud: error: {message}\n")), "{}", outcome.stderr);
     }
     let bytes = fs::read(bench.path("kept/signals.mcap")).unwrap();
@@ -480,8 +480,8 @@ fn a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run_as_this_
             // Up to there nothing is missing but what is counted.
             assert!(rows + dropped + number("fast", "skipped") > (last * 1000.0).round() as u64, "{name}: {rows} rows");
             let message = format!("{name} ends at {last} s, the run goes on: No space left on device (os error 28)");
-            let problems = report["problems"].as_array().unwrap();
-            assert!(problems.iter().any(|problem| *problem == message.as_str()), "{message}: {problems:?}");
+            let problems = problem_texts(&report);
+            assert!(problems.contains(&message), "{message}: {problems:?}");
             assert!(outcome.stderr.contains(&format!("vecud: error: {message}\n")), "{}", outcome.stderr);
         }
         let bytes = fs::read(bench.path("kept/signals.mcap")).unwrap();
@@ -634,7 +634,7 @@ fn what_is_left_of_a_small_disk_goes_to_report_json_first_as_this_user() {
         assert_eq!(outcome.code, Some(1), "{outcome:?}");
         let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept")).unwrap()).unwrap();
         assert_eq!(report["verdict"], "fail");
-        assert!(report["problems"][0].as_str().unwrap().contains("No space left on device"), "{report:#}");
+        assert!(report["problems"][0]["text"].as_str().unwrap().contains("No space left on device"), "{report:#}");
         let left = fs::read_to_string(bench.path("left")).unwrap();
         assert!(!left.contains(".part"), "{left}");
         // What it was not enough for is said. (In virtual time there are no latencies, and no .hgrm of them.)

@@ -44,10 +44,7 @@ fn reports_that_are_none() {
         ("", format!(":1: EOF while parsing a value: {damaged}")),
         ("{\n\"rig\": \n}", format!(":3: expected value: {damaged}")),
         ("{}", ":1: missing field `rig`: this is no report.json of vecud".to_owned()),
-        (
-            "[1, 2]",
-            ":1: invalid type: sequence, expected the fields of a report: this is no report.json of vecud".to_owned(),
-        ),
+        ("[1, 2]", ":1: invalid type: integer `1`, expected a string: this is no report.json of vecud".to_owned()),
     ] {
         bench.write("one/report.json", text);
         bench.refuses("report one", &format!("one/report.json{message}"));
@@ -55,23 +52,23 @@ fn reports_that_are_none() {
     }
     bench.write("one/report.json", b"\xff\xfe".as_slice());
     bench.refuses("report one", "one/report.json: this is no text; take another copy, or run the rig again");
-    let newer = whole.replace("\"version\": \"", "\"version\": \"9").replace("\"verdict\"", "\"judgement\"");
+    let newer = whole.replace("\"version\": \"", "\"version\": \"9").replace("\"end_time\"", "\"until\"");
     bench.write("one/report.json", newer);
     let refused = bench.refused(bench.command(["report", "one"]));
     let version = env!("CARGO_PKG_VERSION");
     let words =
-        format!("missing field `verdict`: vecud 9{version} wrote this report, this is vecud {version}; read it with");
+        format!("missing field `end_time`: vecud 9{version} wrote this report, this is vecud {version}; read it with");
     assert!(refused.stderr.contains(&words), "{}", refused.stderr);
     // Of a format that is newer nothing is taken for what it was.
-    bench.write("one/report.json", whole.replace("\"format_version\": 1", "\"format_version\": 2"));
+    bench.write("one/report.json", whole.replace("\"format_version\": 2", "\"format_version\": 3"));
     let message = format!(
-        "one/report.json: the report has format version 2, and vecud {version} reads up to 1; read it with vecud {version}, which \
+        "one/report.json: the report has format version 3, and vecud {version} reads up to 2; read it with vecud {version}, which \
          wrote it, or a newer one"
     );
     bench.refuses("report one", &message);
     bench.refuses("report two --against one", &message);
     // Reports of before formats had versions are read.
-    bench.write("one/report.json", whole.replace("\"format_version\": 1,", ""));
+    bench.write("one/report.json", whole.replace("\"format_version\": 2,", ""));
     assert_eq!(bench.run("report one").code, Some(0));
 }
 

@@ -75,7 +75,7 @@ fn is_found(run: &Outcome, words: &[&str]) {
     let begin = "fmu `a`: its code has changed how thread a.fast of clock a.fast is scheduled";
     let message = run.problem(&[&[begin], words].concat());
     let place = run.problems().iter().position(|problem| *problem == message).unwrap();
-    assert_eq!(run.report()["problem_severities"][place], "finding");
+    assert_eq!(run.report()["problems"][place]["severity"], "finding");
     assert_eq!(run.finding("b", "thread_changed"), None);
 }
 

@@ -17,7 +17,7 @@ fn finds(rig: impl Fn() -> Rig + Sync, kind: &str, count: u64, words: &[&str]) {
             assert_eq!(run.finding("a", kind), Some(count), "{:#}", run.fmu("a")["findings"]);
             let place = run.problems().iter().position(|problem| words.iter().all(|word| problem.contains(word)));
             let place = place.unwrap_or_else(|| panic!("{words:?} is not among {:#?}", run.problems()));
-            assert_eq!(run.report()["problem_severities"][place], "finding");
+            assert_eq!(run.report()["problems"][place]["severity"], "finding");
             assert_eq!(run.report()["verdict"], "pass");
         }
         let strict: Outcome = rig().run_with(&["--strict", "--mode", "virtual"]).exits(1);

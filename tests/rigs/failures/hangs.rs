@@ -94,7 +94,10 @@ fn a_destructor_that_hangs_or_crashes_is_a_finding_of_a_run_that_is_whole() {
                 run.problem(&["the run was over", "fmu `a`", how, "in the destructors of its library"]);
                 assert_eq!((run.status("a").as_str(), run.status("b").as_str()), ("terminated", "terminated"));
                 let report = run.report();
-                assert_eq!((&report["verdict"], &report["problem_severities"][0]), (&"pass".into(), &"finding".into()));
+                assert_eq!(
+                    (&report["verdict"], &report["problems"][0]["severity"]),
+                    (&"pass".into(), &"finding".into())
+                );
                 let skipped = run.count("a", "fast", "skipped");
                 assert_eq!(run.count("a", "fast", "activations") + skipped, 200, "everything is in the report");
                 assert!(run.took < PATIENCE, "{:?}", run.took);

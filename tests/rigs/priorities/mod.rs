@@ -120,7 +120,7 @@ fn in_real_time(clocks: usize, [low, high]: [u64; 2]) {
     assert!(later >= 8.0, "{line}");
     let report = run.report();
     let place = run.problems().iter().position(|problem| *problem == warning).unwrap();
-    assert_eq!(report["problem_severities"][place], "warning");
+    assert_eq!(report["problems"][place]["severity"], "warning");
     assert_eq!(report["verdict"], "pass");
     assert!(run.stdout.contains("share a FIFO priority"), "{}", run.stdout);
     assert!(run.file("report.html").contains("share a FIFO priority"));

@@ -1,6 +1,6 @@
 //! `--repeat`: Terminate, Reset, and again, with the library loaded and the instances kept (requirements, row 37).
 
-use super::program::{Outcome, Rig, Schema, changed_tracer, send, shared_core, wait_until};
+use super::program::{Outcome, Rig, Schema, changed_tracer, problem_texts, send, shared_core, wait_until};
 use super::{left, run, state, text, two};
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -18,9 +18,7 @@ fn runs(outcome: &Outcome) -> usize {
 
 #[track_caller]
 fn problem(outcome: &Outcome, number: u32, words: &[&str]) {
-    let report = report(outcome, number);
-    let found = report["problems"].as_array().unwrap().iter().filter_map(Value::as_str);
-    let found: Vec<&str> = found.collect();
+    let found = problem_texts(&report(outcome, number));
     assert!(found.iter().any(|p| words.iter().all(|word| p.contains(word))), "no problem has {words:?}: {found:#?}");
 }
 

@@ -26,7 +26,7 @@ type All = State<Arc<Rigs>>;
 pub struct Summary {
     /// The name of the run: its start.
     run: String,
-    /// `pass` or `fail`; null: it goes on, or has left no report.
+    /// As its report: `pass`, `degraded`, `fail`; null: it goes on, or has left no report.
     verdict: Option<String>,
     /// State of the run: `finished`, `cut off`, `running`; null: nothing is known of it.
     ended: Option<String>,

@@ -71,8 +71,8 @@ pub fn problems(plan: &Plan, results: &[StimulusResult], board: Board, faults: &
             let kind = Kind::StimulusNan { words: nan.first.to_string(), count: nan.count };
             problems.push(Problem { severity, subject: subject.clone(), kind });
         }
-        if let Some(words) = fault.change.clone() {
-            problems.push(Problem::warning(subject.clone(), Kind::StimulusChanged { words }));
+        if let Some(text) = fault.change.clone() {
+            problems.push(Problem::warning(subject.clone(), Kind::StimulusChanged { text }));
         }
         if let Some((clock, first_s)) = own.first_starved.clone() {
             problems.push(Problem::warning(subject, Kind::Starved { count: own.starved, clock, first_s }));

@@ -173,9 +173,9 @@ fn of_problem(problem: &Problem) -> Option<Remark> {
     let is_of_the_fmu = problem.subject.fmu().is_some();
     match (&problem.kind, problem.severity) {
         // FMUs are allowed to do these.
-        (Kind::Offence(own), _) if own.kind == "asked_for_end" || own.kind == "log_flood" => None,
+        (Kind::Offence { offence, .. }, _) if ["asked_for_end", "log_flood"].contains(&&**offence) => None,
         // The limit may be that of this recording.
-        (Kind::Offence(own), _) if own.kind == "oversized_value" => Some(Remark::warning(problem.message())),
+        (Kind::Offence { offence, .. }, _) if offence == "oversized_value" => Some(Remark::warning(problem.message())),
         (Kind::Warnings { count, .. }, _) => {
             let calls = if *count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
             Some(Remark::warning(format!("{calls} returned a warning (vecud simulate shows what it logs)")))

@@ -127,7 +127,7 @@ fn names_of_files_are_links_that_lead_nowhere_else() {
 fn paper_shows_what_is_folded_on_the_screen_whatever_the_browser() {
     let mut run = sample(1);
     run.notes = (0..30).map(|number| format!("note {number}")).collect();
-    run.problems = (0..30).map(|number| Problem::told(Severity::Warning, format!("late {number}"), &[], &[])).collect();
+    run.problems = (0..30).map(|number| Problem::other(Severity::Warning, format!("late {number}"))).collect();
     let page = html(&run);
     assert!(!page.contains("details-content"));
     let folds: Vec<&str> = page.split("<div class=\"fold\">").skip(1).collect();
@@ -210,7 +210,7 @@ fn names_and_messages_are_text() {
     let evil = "<script>alert('x')</script>\"&";
     let mut run = sample(1);
     run.rig = evil.into();
-    run.problems = vec![Problem::told(Severity::Failure, evil, &[], &[])];
+    run.problems = vec![Problem::other(Severity::Failure, evil)];
     run.notes = vec![evil.into()];
     run.version = evil.into();
     run.started = evil.into();
@@ -260,7 +260,7 @@ fn stimuli_have_a_table_where_there_are_some() {
 #[test]
 fn messages_keep_their_lines() {
     let mut run = sample(1);
-    run.problems = vec![Problem::told(Severity::Failure, "its last words:\n    no <fuel>", &[], &[])];
+    run.problems = vec![Problem::other(Severity::Failure, "its last words:\n    no <fuel>")];
     let page = html(&run);
     is_sound(&page);
     assert!(page.contains("its last words:<br>no &lt;fuel&gt;</span>"));
@@ -455,7 +455,7 @@ fn compared(a: &str, b: &str, runs: [Option<&crate::Run>; 2], ratio: Option<f64>
 #[test]
 fn a_comparison_is_a_sound_page_whatever_differs() {
     let (mut run, other) = (sample(1), sample(2));
-    run.problems = vec![Problem::told(Severity::Failure, "<b>late</b>", &[], &[])];
+    run.problems = vec![Problem::other(Severity::Failure, "<b>late</b>")];
     let mut virtual_time = sample(3);
     (virtual_time.mode, virtual_time.clocks[0].clock) = (vecud_plan::Mode::Virtual, "<other>".into());
     let recordings = [
@@ -568,7 +568,7 @@ fn no_two_figures_of_an_fmu_have_the_same_name() {
 #[test]
 fn what_the_program_quotes_is_code() {
     let mut run = sample(1);
-    run.problems = vec![Problem::told(Severity::Warning, "fmu `e<u`: ask `vecud doctor`", &run.fmus, &run.clocks)];
+    run.problems = vec![Problem::other(Severity::Warning, "fmu `e<u`: ask `vecud doctor`")];
     let page = html(&run);
     is_sound(&page);
     assert!(page.contains("fmu <code>e&lt;u</code>: ask <code>vecud doctor</code>"), "{page}");

@@ -221,7 +221,7 @@ mod tests {
             |number, run| {
                 run.clocks[0].max_latency = Some(30_000);
                 if number == 2 {
-                    run.problems = vec![Problem::told(Severity::Failure, "it <crashed>", &[], &[])];
+                    run.problems = vec![Problem::other(Severity::Failure, "it <crashed>")];
                     run.clocks.remove(0);
                 }
             },

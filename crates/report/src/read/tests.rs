@@ -2,18 +2,16 @@
 
 use super::*;
 use crate::{
-    ConnectionResult, DatagramCounts, End, Fact, FindingResult, FmuStatus, Scheduling, Severity, StimulusResult,
-    TraceFile, checkpoint, hlog, html, json, sample,
+    ConnectionResult, DatagramCounts, End, Fact, FindingResult, FmuStatus, Problem, Scheduling, Screen, Severity,
+    StimulusResult, Topic, TraceFile, checkpoint, hlog, html, json, junit, sample, summary,
 };
 use proptest::prelude::*;
 use vecud_plan::{Interpolation, Mode, TaskKind, TraceMode};
 
 fn odd() -> Run {
     let mut run = sample(5);
-    run.problems = vec![
-        Problem::told(Severity::Limit, "late\n    by far", &[], &[]),
-        Problem::told(Severity::Warning, "ä \"quoted\"", &[], &[]),
-    ];
+    run.problems =
+        vec![Problem::other(Severity::Limit, "late\n    by far"), Problem::other(Severity::Warning, "ä \"quoted\"")];
     run.notes = vec!["a note".into()];
     (run.end, run.mode, run.host.scheduling) = (End::Signal, Mode::RealTime, Scheduling::Cooperative);
     run.host.fifo_band_used = None;
@@ -72,7 +70,7 @@ fn any_run() -> impl Strategy<Value = Run> {
         |(seed, texts, (time, start, count), (mode, files), (has, one, clock))| {
             let mut run = sample(seed);
             let severities = [Severity::Failure, Severity::Limit, Severity::Finding, Severity::Warning];
-            let told = |(i, text): (usize, &String)| Problem::told(severities[(i + one) % 4], text.as_str(), &[], &[]);
+            let told = |(i, text): (usize, &String)| Problem::other(severities[(i + one) % 4], text.as_str());
             run.problems = texts.iter().enumerate().map(told).collect();
             run.notes = texts.clone();
             (run.start_monotonic_ns, run.end_time, run.samples_dropped) = (start, time, count);
@@ -128,6 +126,45 @@ proptest! {
         let read = ReportFile::parse(&text).unwrap().rebuild(&hlog(&run)).unwrap();
         prop_assert!(json(&read) == text);
     }
+}
+
+/// Problems were texts, with what they mean beside them; `format-1.json` is of a real run, less of its figures.
+#[test]
+fn a_report_of_format_1_is_read_and_shown() {
+    let text = include_str!("format-1.json");
+    let old: serde_json::Value = serde_json::from_str(text).unwrap();
+    let run = ReportFile::parse(text).unwrap().run;
+    let of = |problem: &Problem| (problem.severity, problem.kind.topic());
+    let meanings = [
+        (Severity::Failure, Topic::Other),
+        (Severity::Failure, Topic::ExecutionLimit),
+        (Severity::Limit, Topic::LatencyLimit),
+        (Severity::Finding, Topic::Offence),
+    ];
+    assert_eq!(run.problems.iter().map(of).collect::<Vec<_>>(), meanings);
+    let texts: Vec<&str> = old["problems"].as_array().unwrap().iter().filter_map(|text| text.as_str()).collect();
+    assert_eq!(run.problems.iter().map(Problem::message).collect::<Vec<_>>(), texts);
+    let (table, page, cases) =
+        (summary(&run, "", Screen { columns: 80, lines: 50, color: false }, &[]), html(&run), junit(&run));
+    for (text, (severity, _)) in texts.iter().zip(meanings) {
+        let begin = text.lines().next().and_then(|line| line.rsplit('`').next()).unwrap();
+        assert!(table.contains(begin) && page.contains(begin), "{text}");
+        assert!(cases.contains(begin) || severity == Severity::Finding, "{text}: {cases}");
+    }
+    assert!(page.contains("make the partition shorter") && page.contains("tell whoever makes the FMU"), "{page}");
+    // Written again it is of the present format.
+    assert_eq!(ReportFile::parse(&json(&run)).unwrap().run.problems, run.problems);
+    let later = text.replace(&serde_json::to_string(&old["problem_topics"]).unwrap(), "[\"torn\"]");
+    assert_ne!(later, text);
+    assert!(ReportFile::parse(&later).unwrap().run.problems.iter().all(|own| own.kind.topic() == Topic::Other));
+}
+
+/// Later versions may call it so.
+#[test]
+fn a_degraded_run_has_passed_with_a_note() {
+    let text = json(&sample(1)).replace("\"verdict\": \"pass\"", "\"verdict\": \"degraded\"");
+    let file = ReportFile::parse(&text).unwrap();
+    assert!(crate::passed(file.run()) && file.run().notes.last().unwrap().contains("degraded"));
 }
 
 #[test]
