@@ -111,9 +111,9 @@ fn measure() -> Result<bool, String> {
             machine: 0,
         };
         black_box(notes::push(&ring, [&activated, &spent]));
-        notes::take(&ring).for_each(|note| {
+        for note in notes::take(&ring) {
             black_box(note);
-        });
+        }
         for worst in &mut worst {
             *worst = inside.max(black_box(*worst));
         }
@@ -121,9 +121,9 @@ fn measure() -> Result<bool, String> {
     show("note for the trace: write + read", &mut |_, _| {
         value += 1;
         notes::push(&ring, [&Note::Locked { since: value, until: value, waited: 0, nested: 0, leaked: false }]);
-        notes::take(&ring).for_each(|note| {
+        for note in notes::take(&ring) {
             black_box(note);
-        });
+        }
     });
     match lock_in_an_fmu("lock.toml") {
         Ok((pair, bare)) => {

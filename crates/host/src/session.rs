@@ -201,7 +201,7 @@ impl Session {
     /// Waits for the end, and calls `meanwhile` at intervals: midway between two releases, like the session's own
     /// checks.
     pub fn wait_with(self, every: Duration, mut meanwhile: impl FnMut(&Session)) -> Outcome {
-        let is_over = || self.over.recv_timeout(self.shared.on_to_a_lull(every)) != Err(RecvTimeoutError::Timeout);
+        let is_over = || self.over.recv_timeout(self.shared.until_quiet(every)) != Err(RecvTimeoutError::Timeout);
         while self.thread.is_some() && !is_over() {
             meanwhile(&self);
         }

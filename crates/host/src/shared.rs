@@ -52,7 +52,7 @@ pub struct SharedRig {
     /// Amount of recorded data at the last check.
     recorded: Mutex<RecordedTotals>,
     /// Quiet points at which checks disturb nothing; `None`: any time.
-    lull: Option<QuietPoint>,
+    quiet_point: Option<QuietPoint>,
     /// Requests of other threads to the collector of samples.
     pub questions: Questions,
     /// The greatest number of overruns reported for each task.
@@ -85,7 +85,7 @@ impl SharedRig {
         let (stopped, state, runner, watcher, looks, report_wanted) = Default::default();
         let (dropped, paused, recorded) = Default::default();
         let stands = AtomicI64::new(i64::MAX);
-        let lull = QuietPoint::of(&prepared.plan);
+        let quiet_point = QuietPoint::of(&prepared.plan);
         let told_overruns = prepared.plan.units.iter().map(|_| AtomicU64::default()).collect();
         Ok(SharedRig {
             prepared,
@@ -102,7 +102,7 @@ impl SharedRig {
             dropped,
             paused,
             recorded,
-            lull,
+            quiet_point,
             questions: Questions::default(),
             told_overruns,
             begun_anew: Mutex::default(),
@@ -141,10 +141,13 @@ impl SharedRig {
     }
 
     /// Extends a pause to the next quiet point, where a check does not disturb a release on the same core.
-    pub fn on_to_a_lull(&self, pause: Duration) -> Duration {
+    pub fn until_quiet(&self, pause: Duration) -> Duration {
         let time_base = || TimeBase::now(self.plan(), self.board(), self.prepared.begin());
-        let Some((lull, time_base)) = self.lull.and_then(|lull| Some((lull, time_base()?))) else { return pause };
-        Duration::from_nanos(lull.pause(time_base.instant(), Nanos(pause.as_nanos() as i64)).0 as u64)
+        let Some((quiet_point, time_base)) = self.quiet_point.and_then(|quiet_point| Some((quiet_point, time_base()?)))
+        else {
+            return pause;
+        };
+        Duration::from_nanos(quiet_point.pause(time_base.instant(), Nanos(pause.as_nanos() as i64)).0 as u64)
     }
 
     /// Asks the runner to end.

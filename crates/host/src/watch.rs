@@ -563,7 +563,7 @@ impl<'a> Supervision<'a> {
                 self.show(&mut shown, &run.recorder);
             }
             let pause = run.recorder.pace().pause(run.tracer.pace());
-            run.threads.pause(run.phase, self.board, self.shared.on_to_a_lull(pause));
+            run.threads.pause(run.phase, self.board, self.shared.until_quiet(pause));
         };
         self.shared.set_state(SessionState::Over, self.events);
         if run.phase != Phase::Refused {

@@ -11,9 +11,9 @@
 //!
 //! With nothing sent since the last look, a look is one load. Nothing here allocates.
 
-use super::halt::Halt;
+use super::activation_error::ActivationError;
+use super::run_state::RunState;
 use super::thread_host::PartitionHost;
-use super::world::World;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Acquire;
 use vecud_base::time::Instant;
@@ -29,7 +29,7 @@ pub trait Settable {
     fn set(&mut self, batch: &Batch) -> Result<vecud_fmi::Outcome, Failure>;
 
     /// Tunable parameters were set for a release at `time`: reads again the FMU's answers that may depend on them.
-    fn follow_parameters(&mut self, host: &PartitionHost, time: Instant) -> Result<(), Halt>;
+    fn follow_parameters(&mut self, host: &PartitionHost, time: Instant) -> Result<(), ActivationError>;
 }
 
 /// The commands that one task may carry out.
@@ -80,9 +80,9 @@ enum Step {
 
 impl Inbox {
     /// The inbox of a task.
-    pub fn new(world: &World, task: UnitId) -> Inbox {
-        let fmu = world.plan.units[task.0].fmu;
-        let plan = &world.plan.fmus[fmu.0];
+    pub fn new(run: &RunState, task: UnitId) -> Inbox {
+        let fmu = run.plan.units[task.0].fmu;
+        let plan = &run.plan.fmus[fmu.0];
         let lanes: Vec<usize> =
             (0..plan.control.lanes.len()).filter(|lane| plan.control.lanes[*lane].tasks.contains(&task)).collect();
         let mut largest: HashMap<(VariableType, Option<usize>), (ValueReference, usize)> = HashMap::new();
@@ -109,41 +109,41 @@ impl Inbox {
     #[inline]
     pub fn apply(
         &mut self,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         setting: &mut impl Settable,
         time: Instant,
         turn: Turn,
-    ) -> Result<Carried, Halt> {
+    ) -> Result<Carried, ActivationError> {
         if self.lanes.is_empty() {
             return Ok(Carried::default());
         }
         let sent = match turn {
             Turn::All | Turn::EventMode { again: false } => {
-                world.board.fmu(self.fmu).word(FmuWord::Commands).load(Acquire)
+                run.board.fmu(self.fmu).word(FmuWord::Commands).load(Acquire)
             }
             Turn::EventMode { again: true } | Turn::StepMode => self.seen,
         };
         if sent == self.seen && !self.left {
             return Ok(Carried::default());
         }
-        self.apply_all(world, host, setting, (time, turn), sent)
+        self.apply_all(run, host, setting, (time, turn), sent)
     }
 
     #[cold]
     fn apply_all(
         &mut self,
-        world: &World,
+        run: &RunState,
         host: &PartitionHost,
         setting: &mut impl Settable,
         (time, turn): (Instant, Turn),
         sent: u64,
-    ) -> Result<Carried, Halt> {
+    ) -> Result<Carried, ActivationError> {
         let mut any_tuned = false;
         // A command that is sent from now on waits for the next activation: a busy sender could otherwise hold this one up for
         // ever.
         loop {
-            match host.locked(|| self.step(world, setting, (time, turn), sent))? {
+            match host.locked(|| self.step(run, setting, (time, turn), sent))? {
                 Step::Done { tuned } => any_tuned |= tuned,
                 Step::Nothing { left, wants_event_mode } => {
                     (self.seen, self.left) = (sent, left);
@@ -156,14 +156,14 @@ impl Inbox {
     /// Carries out the oldest command that is due, as far as this turn goes. The caller has the lock.
     fn step(
         &mut self,
-        world: &World,
+        run: &RunState,
         setting: &mut impl Settable,
         (time, turn): (Instant, Turn),
         sent: u64,
-    ) -> Result<Step, Halt> {
+    ) -> Result<Step, ActivationError> {
         let mut first: Option<(CommandRing, ReceivedCommand)> = None;
         let mut left = false;
-        for ring in self.lanes.iter().flat_map(|lane| world.board.lane(self.fmu, *lane)) {
+        for ring in self.lanes.iter().flat_map(|lane| run.board.lane(self.fmu, *lane)) {
             let Some(command) = ring.next().map(ReceivedCommand::new) else { continue };
             let due = command.order() <= sent && command.at().is_none_or(|at| at <= time);
             left |= !due;
@@ -172,11 +172,11 @@ impl Inbox {
             }
         }
         let Some((ring, command)) = first else { return Ok(Step::Nothing { left, wants_event_mode: false }) };
-        if !self.fits(world, command) {
+        if !self.fits(run, command) {
             self.finish(ring, CommandReply { verdict: CommandOutcome::Resized, time });
             return Ok(Step::Done { tuned: false });
         }
-        let variables = &world.plan.fmus[self.fmu.0].control.variables;
+        let variables = &run.plan.fmus[self.fmu.0].control.variables;
         let in_event_mode =
             |number: usize| matches!(variables[number].kind, ControlKind::Value { in_event_mode: true, .. });
         let has_events = !self.half && command.items().any(|item| in_event_mode(item.variable));
@@ -194,10 +194,10 @@ impl Inbox {
         let mut tuned = false;
         for item in command.items().filter(|item| is_set_now(item.variable)) {
             let variable = &variables[item.variable];
-            let result = self.set(world, setting, variable, item);
-            if let Err(halt) = result {
-                self.finish(ring, CommandReply { verdict: failed(&halt), time });
-                return Err(halt);
+            let result = self.set(run, setting, variable, item);
+            if let Err(error) = result {
+                self.finish(ring, CommandReply { verdict: failed(&error), time });
+                return Err(error);
             }
             tuned |= matches!(variable.kind, ControlKind::Value { tunable: true, .. });
         }
@@ -216,23 +216,23 @@ impl Inbox {
     }
 
     /// Whether the variables are there and still have as many elements as the sender thought.
-    fn fits(&self, world: &World, command: ReceivedCommand) -> bool {
-        let plan = &world.plan.fmus[self.fmu.0].control;
+    fn fits(&self, run: &RunState, command: ReceivedCommand) -> bool {
+        let plan = &run.plan.fmus[self.fmu.0].control;
         command.items().all(|item| {
             plan.variables.get(item.variable).is_some_and(|variable| {
                 let ours = matches!(variable.kind, ControlKind::Value { lane, .. } if self.lanes.contains(&lane));
-                ours && world.elements(self.fmu, &variable.lengths) == item.elements
+                ours && run.elements(self.fmu, &variable.lengths) == item.elements
             })
         })
     }
 
     fn set(
         &mut self,
-        world: &World,
+        run: &RunState,
         setting: &mut impl Settable,
         variable: &ControlVariable,
         item: vecud_record::control::CommandedVariable,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ActivationError> {
         let kind = (variable.bytes, variable.variable_type);
         let room = self.rooms.iter_mut().find(|(bytes, values)| (*bytes, values.variable_type()) == kind);
         // The sender has checked lengths and NULs; a command that does not fit is damaged, and the instance goes on.
@@ -250,17 +250,17 @@ impl Inbox {
                 }
             }
         }
-        Halt::unless_allowed(setting.set(values)?, world.plan.fmus[self.fmu.0].on_warning)
+        ActivationError::unless_allowed(setting.set(values)?, run.plan.fmus[self.fmu.0].on_warning)
     }
 }
 
 /// The reply to the sender of a command whose instance has failed.
-pub fn failed(halt: &Halt) -> CommandOutcome {
-    let (status, function) = match halt {
-        Halt::Call(failure) => (failure.status, failure.function),
+pub fn failed(error: &ActivationError) -> CommandOutcome {
+    let (status, function) = match error {
+        ActivationError::Call(failure) => (failure.status, failure.function),
         // A warning is reported as if the call that would have followed had returned it.
-        Halt::Warning => (Status::Warning, Function::ActivateModelPartition),
-        Halt::Other | Halt::Reading => (Status::Error, Function::ActivateModelPartition),
+        ActivationError::Warning => (Status::Warning, Function::ActivateModelPartition),
+        ActivationError::Other | ActivationError::Reading => (Status::Error, Function::ActivateModelPartition),
     };
     CommandOutcome::Failed { status: status as u8, function: function as u8 }
 }

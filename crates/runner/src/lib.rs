@@ -62,15 +62,6 @@ mod visibility;
 mod wall_clock;
 mod watchdog;
 
-/// Former names, for the modules of commands, datagrams and stimuli.
-mod halt {
-    pub use super::activation_error::ActivationError as Halt;
-}
-/// Former names, for the modules of commands, datagrams and stimuli.
-mod world {
-    pub use super::run_state::{Ending, RunState as World};
-}
-
 pub use job::Job;
 pub use process::{FOLDER_FD, JOB_FD, SHARED_MEMORY_FD, STATE_FD, main};
 pub use receiver::FIRST_SOCKET_FD;

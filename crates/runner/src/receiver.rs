@@ -10,7 +10,7 @@
 //!   of their core and holds up no event at another socket: the kernel throws away the rest, and counts it;
 //! * allocates nothing from its start on, and takes no lock.
 
-use super::world::World;
+use super::run_state::RunState;
 use crate::exchange::TickStamp;
 use crossbeam::channel::bounded;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
@@ -85,13 +85,13 @@ pub struct Receiver {
 
 impl Receiver {
     /// Starts it if the plan has sources of datagrams. It waits for [`Receiver::receive`].
-    pub fn start(world: &'static World) -> Result<Option<Receiver>, String> {
-        let Some(plan) = world.plan.receiver else { return Ok(None) };
+    pub fn start(run: &'static RunState) -> Result<Option<Receiver>, String> {
+        let Some(plan) = run.plan.receiver else { return Ok(None) };
         let place = |error: &dyn std::fmt::Display| format!("thread vecud.receiver: {error}");
         let orders = Arc::new(Orders::default());
         let (listener, bell) = pipe().map_err(|error| place(&error))?;
         let mut sources = Vec::new();
-        for (source, fd) in world.plan.datagrams.iter().zip(FIRST_SOCKET_FD..) {
+        for (source, fd) in run.plan.datagrams.iter().zip(FIRST_SOCKET_FD..) {
             // A duplicate: a further run will want it again.
             let socket = process::duplicate_of(fd).map_err(|error| format!("{}: no socket: {error}", source.name))?;
             sources.push(Source {
@@ -99,10 +99,7 @@ impl Receiver {
                 task: source.task,
                 clock: source.clock,
                 bucket: TokenBucket::new(source.max_rate, BURST),
-                looks: TokenBucket::new(
-                    2.0 * source.max_rate + LOOKS / world.plan.datagrams.len() as f64,
-                    LOOKS_AT_ONCE,
-                ),
+                looks: TokenBucket::new(2.0 * source.max_rate + LOOKS / run.plan.datagrams.len() as f64, LOOKS_AT_ONCE),
                 empty: Nanos(0),
                 last: Nanos(i64::MIN),
             });
@@ -115,7 +112,7 @@ impl Receiver {
             watched.push(source.socket.as_fd().try_clone_to_owned().map_err(|error| place(&error))?);
         }
         let body =
-            Body { world, orders: Arc::clone(&orders), listener, sources, watched, control: ControlMessage::default() };
+            Body { run, orders: Arc::clone(&orders), listener, sources, watched, control: ControlMessage::default() };
         let (ready, is_ready) = bounded(1);
         let thread = thread::spawn("vecud.receiver", STACK, move || {
             let here = 0_u8;
@@ -191,7 +188,7 @@ struct Source {
 }
 
 struct Body {
-    world: &'static World,
+    run: &'static RunState,
     orders: Arc<Orders>,
     listener: PipeReader,
     sources: Vec<Source>,
@@ -206,18 +203,18 @@ impl Body {
         // The thread sleeps until a datagram comes; only its pauses in a flood are longer without this.
         let _only_pauses = thread::minimize_timer_slack();
         memory::prefault_stack(STACK / 2);
-        if self.world.scheduling == Scheduling::Fifo {
+        if self.run.scheduling == Scheduling::Fifo {
             // The supervisor sets its priority.
-            self.world.board.global(Global::ReceiverTid).store(u64::from(thread::current_tid()), SeqCst);
+            self.run.board.global(Global::ReceiverTid).store(u64::from(thread::current_tid()), SeqCst);
             return affinity::pin_to(plan.cpu);
         }
-        let partitions: Vec<usize> = self.world.plan.units.iter().map(|task| task.cpu).collect();
+        let partitions: Vec<usize> = self.run.plan.units.iter().map(|task| task.cpu).collect();
         // Where partitions cannot be bound to their cores, which was reported, this is impossible, too.
-        if self.world.pinned { affinity::keep_off(&partitions) } else { Ok(()) }
+        if self.run.pinned { affinity::keep_off(&partitions) } else { Ok(()) }
     }
 
     fn run(self) {
-        let Body { world, orders, mut listener, mut sources, watched, mut control } = self;
+        let Body { run, orders, mut listener, mut sources, watched, mut control } = self;
         let mut watched = Poller::new(watched.iter().map(AsFd::as_fd));
         loop {
             let order = Order::from_word(orders.given.load(SeqCst));
@@ -230,23 +227,23 @@ impl Body {
             match order {
                 Order::Wait => (),
                 Order::Receive => {
-                    let offset = clock_offset(world);
+                    let offset = clock_offset(run);
                     for (number, source) in sources.iter_mut().enumerate() {
-                        if let Some(looks_again) = source.take(world, offset, &mut control, None) {
+                        if let Some(looks_again) = source.take(run, offset, &mut control, None) {
                             watched.heed(1 + number, false);
                             pause = Some(pause.map_or(looks_again, |pause| pause.min(looks_again)));
                         }
                     }
                 }
                 Order::Finish | Order::Close => {
-                    let now = Nanos(world.now());
-                    let offset = clock_offset(world);
+                    let now = Nanos(run.now());
+                    let offset = clock_offset(run);
                     for source in &mut sources {
-                        source.take(world, offset, &mut control, Some((now, order)));
+                        source.take(run, offset, &mut control, Some((now, order)));
                     }
                     if order == Order::Close {
                         for source in &sources {
-                            source.note_dropped(world);
+                            source.note_dropped(run);
                         }
                     }
                 }
@@ -269,24 +266,24 @@ impl Source {
     /// At an `end` (since when, and which): only the datagrams that came before it, and all of them.
     fn take(
         &mut self,
-        world: &World,
+        run: &RunState,
         offset: ClockOffset,
         control: &mut ControlMessage,
         end: Option<(Nanos, Order)>,
     ) -> Option<Duration> {
-        let mut asked = Nanos(world.now());
+        let mut asked = Nanos(run.now());
         loop {
             if end.is_none() && !self.looks.accept(asked) {
                 let pause = self.looks.next().minus(asked).0.max(1);
                 return Some(Duration::from_nanos(pause as u64));
             }
             let received = self.socket.receive(control);
-            let now = Nanos(world.now());
+            let now = Nanos(run.now());
             match received {
                 Received::Datagram(stamp) => {
                     let arrival = offset.arrival(stamp.map(Nanos), self.empty, now);
                     let closed = matches!(end, Some((_, Order::Close)));
-                    self.datagram(world, arrival, closed);
+                    self.datagram(run, arrival, closed);
                     if end.is_some_and(|(since, _)| arrival > since) {
                         return None;
                     }
@@ -302,16 +299,16 @@ impl Source {
     }
 
     /// Handles one datagram: as an event, or counted by the reason why it is none.
-    fn datagram(&mut self, world: &World, arrival: Nanos, closed: bool) {
-        let cells = world.board.task(self.task);
+    fn datagram(&mut self, run: &RunState, arrival: Nanos, closed: bool) {
+        let cells = run.board.task(self.task);
         cells.count_shared(TaskWord::Received, 1);
-        let after = world.plan.stop.is_some_and(|stop| arrival >= world.wall(stop));
+        let after = run.plan.stop.is_some_and(|stop| arrival >= run.wall(stop));
         // In a pause, or in one that is over by now.
-        let paused = arrival < world.since() || world.flowing(arrival).0 > world.held_at();
+        let paused = arrival < run.since() || run.flowing(arrival).0 > run.held_at();
         if closed || after || paused {
             match self.clock {
                 None => cells.count_shared(TaskWord::Discarded, 1),
-                Some(_) => world.discard_ticks(self.task, 1),
+                Some(_) => run.discard_ticks(self.task, 1),
             }
             return;
         }
@@ -319,8 +316,8 @@ impl Source {
             cells.count_shared(TaskWord::RateLimited, 1);
             return;
         }
-        let closed_before = world.horizon.enter();
-        let mut time = world.simulation(arrival).nanos();
+        let closed_before = run.horizon.enter();
+        let mut time = run.simulation(arrival).nanos();
         if time.0 < closed_before {
             time = Nanos(closed_before);
             cells.count_shared(TaskWord::LateEvents, 1);
@@ -328,31 +325,31 @@ impl Source {
         self.last = time.max(self.last.plus(Nanos(1)));
         let stamp = TickStamp { time: Instant::from_nanos(self.last), dispatched: arrival, root: None };
         let ticked = match self.clock {
-            None => world.tick(self.task, stamp),
+            None => run.tick(self.task, stamp),
             Some(clock) => {
                 // The next communication point looks for it.
-                let _counted_if_refused = world.tick_between_steps(clock, stamp);
+                let _counted_if_refused = run.tick_between_steps(clock, stamp);
                 false
             }
         };
-        world.horizon.leave();
+        run.horizon.leave();
         if ticked {
-            world.tasks[self.task.0].wake.wake_marked();
+            run.tasks[self.task.0].wake.wake_marked();
         }
     }
 
     /// Leaves the kernel's count of dropped datagrams to the supervisor, which has watched it so far.
-    fn note_dropped(&self, world: &World) {
+    fn note_dropped(&self, run: &RunState) {
         let known = 1 << 32 | u64::from(self.socket.dropped());
-        world.board.task(self.task).word(TaskWord::DroppedAtEnd).store(known, SeqCst);
+        run.board.task(self.task).word(TaskWord::DroppedAtEnd).store(known, SeqCst);
     }
 }
 
-fn clock_offset(world: &World) -> ClockOffset {
+fn clock_offset(run: &RunState) -> ClockOffset {
     let look = |_| {
-        let before = Nanos(world.now());
+        let before = Nanos(run.now());
         let realtime = Nanos(real_time_now());
-        ClockOffset::between(before, realtime, Nanos(world.now()))
+        ClockOffset::between(before, realtime, Nanos(run.now()))
     };
     ClockOffset::best((0..3).map(look)).expect("three looks")
 }

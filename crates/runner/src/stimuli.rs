@@ -13,7 +13,7 @@ pub use ticks::{Fed, TickFeed};
 pub use virtual_time::VirtualStimuli;
 
 use super::lines::{self, OnLines};
-use super::world::{Ending, World};
+use super::run_state::{Ending, RunState};
 use std::ops::Range;
 use vecud_base::time::Instant;
 use vecud_description::VariableType;
@@ -49,15 +49,15 @@ struct Item {
 
 impl Stimulated {
     /// All stimuli of a task with these batches.
-    pub fn of(world: &World, task: UnitId, batches: &[&Batch]) -> Vec<Stimulated> {
-        let plan = &world.plan;
-        (0..plan.stimuli.len()).filter_map(|stimulus| Stimulated::new(world, stimulus, task, batches)).collect()
+    pub fn of(run: &RunState, task: UnitId, batches: &[&Batch]) -> Vec<Stimulated> {
+        let plan = &run.plan;
+        (0..plan.stimuli.len()).filter_map(|stimulus| Stimulated::new(run, stimulus, task, batches)).collect()
     }
 
-    fn new(world: &World, stimulus: usize, task: UnitId, batches: &[&Batch]) -> Option<Stimulated> {
-        let plan = &world.plan.stimuli[stimulus];
+    fn new(run: &RunState, stimulus: usize, task: UnitId, batches: &[&Batch]) -> Option<Stimulated> {
+        let plan = &run.plan.stimuli[stimulus];
         let mut items = Vec::new();
-        for (batch, planned) in world.plan.units[task.0].set.iter().enumerate() {
+        for (batch, planned) in run.plan.units[task.0].set.iter().enumerate() {
             for (item, input) in planned.items.iter().enumerate() {
                 let first = batches[batch].elements(item).start;
                 let own = input.stimuli.iter().filter(|fed| fed.stimulus == stimulus);
@@ -65,7 +65,7 @@ impl Stimulated {
                 let element = |fed: &FedElement| (place(fed), first + fed.element, planned.variable_type);
                 let elements: Vec<_> = own.map(element).collect();
                 if !elements.is_empty() {
-                    let on_lines = lines::is_on_lines(&world.plan, task, stimulus, planned);
+                    let on_lines = lines::is_on_lines(&run.plan, task, stimulus, planned);
                     items.push(Item {
                         batch,
                         item,
@@ -77,22 +77,22 @@ impl Stimulated {
                 }
             }
         }
-        let follower = Follower::new(world.board.stimulus(stimulus), plan);
-        let follower = follower.on_lines(lines::rounding(&world.plan, task, stimulus));
-        let follower = follower.holding_for(lines::holds_for(&world.plan, task, stimulus));
-        let fed = lines::fed_at_any_time(&world.plan, task, stimulus);
+        let follower = Follower::new(run.board.stimulus(stimulus), plan);
+        let follower = follower.on_lines(lines::rounding(&run.plan, task, stimulus));
+        let follower = follower.holding_for(lines::holds_for(&run.plan, task, stimulus));
+        let fed = lines::fed_at_any_time(&run.plan, task, stimulus);
         let places = fed.map(|fed| plan.values[fed.value].words()).collect();
         (!items.is_empty()).then_some(Stimulated { stimulus, follower, items, places })
     }
 
     /// Brings the values for an activation at `time` into the batches. `false`: they cannot be read.
     #[inline(never)] // few tasks have stimuli, and what has none should stay small
-    pub fn fetch<T: OnLines>(&mut self, world: &World, task: UnitId, time: Instant, set: &mut [(Batch, T)]) -> bool {
+    pub fn fetch<T: OnLines>(&mut self, run: &RunState, task: UnitId, time: Instant, set: &mut [(Batch, T)]) -> bool {
         match self.follower.look(time.seconds()) {
             RowLookup::Found => (),
             RowLookup::Starved => self.follower.feed().starve(task, time),
             RowLookup::Broken => {
-                broken(world, self.stimulus);
+                broken(run, self.stimulus);
                 return false;
             }
         }
@@ -139,28 +139,28 @@ impl Stimulated {
 }
 
 /// The run has come to where this stimulus cannot be read, and ends.
-fn broken(world: &World, stimulus: usize) {
-    world.board.stimulus(stimulus).set_broken();
-    if world.ending() == Ending::No {
-        world.end(Ending::Discard);
+fn broken(run: &RunState, stimulus: usize) {
+    run.board.stimulus(stimulus).set_broken();
+    if run.ending() == Ending::No {
+        run.end(Ending::Discard);
     }
 }
 
 /// Whether the run has come to where a stimulus cannot be read.
-pub fn has_broken(world: &World) -> bool {
-    (0..world.plan.stimuli.len()).any(|stimulus| world.board.stimulus(stimulus).has_broken())
+pub fn has_broken(run: &RunState) -> bool {
+    (0..run.plan.stimuli.len()).any(|stimulus| run.board.stimulus(stimulus).has_broken())
 }
 
 /// Tells all stimuli that no activation before `time` happens any more.
-pub fn set_floor(world: &World, time: Instant) {
+pub fn set_floor(run: &RunState, time: Instant) {
     let seconds = time.seconds();
-    (0..world.plan.stimuli.len()).for_each(|stimulus| world.board.stimulus(stimulus).set_floor(seconds));
+    (0..run.plan.stimuli.len()).for_each(|stimulus| run.board.stimulus(stimulus).set_floor(seconds));
 }
 
 /// Simulation time from which on ticks of stimuli for tasks are not known yet; `None`: all are, or there are none.
-pub fn ticks_known_until(world: &World) -> Option<Instant> {
-    let ticking = |stimulus: &usize| ticks_tasks(&world.plan.stimuli[*stimulus]);
-    let untils = (0..world.plan.stimuli.len()).filter(ticking).map(|stimulus| world.board.stimulus(stimulus).until());
+pub fn ticks_known_until(run: &RunState) -> Option<Instant> {
+    let ticking = |stimulus: &usize| ticks_tasks(&run.plan.stimuli[*stimulus]);
+    let untils = (0..run.plan.stimuli.len()).filter(ticking).map(|stimulus| run.board.stimulus(stimulus).until());
     untils.filter(|until| until.is_finite()).filter_map(Instant::from_f64).min()
 }
 

@@ -9,9 +9,9 @@
 //! first valid row is still the same afterwards, and else searches again (only a writer that has come further makes it do
 //! so, and that overwrites in large portions).
 //!
-//! Ticks have a ring of their own for each clock, with one writer and one reader, which takes them out. A step ends where a clock
-//! ticks between steps, so ticks of such a clock have to be known a step ahead, however many rows that are: they are put there
-//! apart from the rows, by somebody who reads the file for them alone, and their ring says by itself how far that is.
+//! Ticks have a [ring](crate::ring) of their own for each clock, with one writer and one reader, which takes them out. A step ends
+//! where a clock ticks between steps, so ticks of such a clock have to be known a step ahead, however many rows that are: they are put
+//! there apart from the rows, by somebody who reads the file for them alone, and words before their ring say how far that is.
 //!
 //! *Until* is the time up to which everything has been put there: it is stored after the rows and ticks that it covers, so
 //! a reader that loads it first sees them.
@@ -21,6 +21,7 @@
 //! the row is not valid any more. No allocation, no lock, no system call on either side.
 
 use super::rows::StimulusRow;
+use crate::ring::{Ring, RingPlace};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicU64, fence};
 use vecud_base::time::Instant;
@@ -42,10 +43,9 @@ const STARVED_TIME: usize = 8;
 const BROKE: usize = 11;
 const HEADER: usize = 12;
 
-/// Words before the times of a ring of ticks: taken, written; of clocks between steps also up to when, and the state.
-const TICKS_HEADER: usize = 4;
-/// The reader of ticks has left: nobody takes them any more.
-const LEFT: u64 = u64::MAX;
+/// Words before a ring of ticks: whether its reader has left, so that nobody takes them any more; of clocks between steps also up to
+/// when they are there, and the state.
+const TICKS_HEADER: usize = 3;
 
 /// How many of what a feed has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,13 @@ impl Shape {
 
     /// Words that a feed takes.
     pub fn words(self) -> usize {
-        HEADER + self.values + self.rows * (1 + self.values) + self.rings() * (TICKS_HEADER + self.rows)
+        HEADER + self.values + self.rows * (1 + self.values) + self.rings() * self.ticks_place().1
+    }
+
+    /// The ring of a clock's ticks, among its words, and how many these are.
+    fn ticks_place(self) -> (RingPlace, usize) {
+        let mut end = TICKS_HEADER;
+        (RingPlace::after(&mut end, 2 * self.rows, 1), end)
     }
 
     fn rings(self) -> usize {
@@ -141,10 +147,12 @@ impl<'a> Feed<'a> {
         &self.words[start..start + width]
     }
 
-    fn ticks(&self, tick: usize) -> &'a [AtomicU64] {
-        let width = TICKS_HEADER + self.shape.rows;
+    /// What is known of a clock's ticks, and their ring.
+    fn ticks(&self, tick: usize) -> (&'a [AtomicU64; TICKS_HEADER], Ring<'a>) {
+        let (place, width) = self.shape.ticks_place();
         let start = HEADER + self.shape.values + self.shape.rows * (1 + self.shape.values) + tick * width;
-        &self.words[start..start + width]
+        let words = &self.words[start..start + width];
+        (words.first_chunk().expect("its header"), place.ring(words))
     }
 }
 
@@ -155,9 +163,10 @@ impl Feed<'_> {
         self.words[..HEADER].iter().for_each(|word| word.store(0, Relaxed));
         (0..self.shape.values).for_each(|value| self.words[HEADER + value].store(f64::INFINITY.to_bits(), Relaxed));
         for tick in 0..self.shape.rings() {
-            let [taken, written, until, state] = self.ticks(tick).first_chunk().expect("its header");
-            [taken, written, state].into_iter().for_each(|word| word.store(0, Relaxed));
+            let ([left, until, state], ring) = self.ticks(tick);
+            [left, state].into_iter().for_each(|word| word.store(0, Relaxed));
             until.store(f64::NEG_INFINITY.to_bits(), Relaxed);
+            ring.take().for_each(drop);
         }
         self.words[UNTIL].store(f64::NEG_INFINITY.to_bits(), Relaxed);
         self.words[FLOOR].store(begin.to_bits(), SeqCst);
@@ -172,16 +181,13 @@ impl Feed<'_> {
 
     /// Whether there is room for a tick.
     pub fn has_room_for_tick(&self, tick: usize) -> bool {
-        let ring = self.ticks(tick);
-        let taken = ring[0].load(Acquire);
-        taken == LEFT || ring[1].load(Relaxed).wrapping_sub(taken) < self.shape.rows as u64
+        let ([left, ..], ring) = self.ticks(tick);
+        left.load(Acquire) == 1 || ring.has_room(1)
     }
 
     fn push_tick(&self, tick: usize, time: f64) {
-        let ring = self.ticks(tick);
-        let at = ring[1].load(Relaxed);
-        ring[TICKS_HEADER + (at % self.shape.rows as u64) as usize].store(time.to_bits(), Relaxed);
-        ring[1].store(at.wrapping_add(1), Release);
+        // Without room, nobody takes them any more.
+        self.ticks(tick).1.push(&[time.to_bits()]);
     }
 
     /// Whether the ticks of a clock between steps are known for so long, in s, from what happens now on, or there is no room for more.
@@ -194,12 +200,12 @@ impl Feed<'_> {
         if row.ticks[tick] && row.time >= begin && row.time < stop {
             self.push_tick(tick, row.time);
         }
-        self.ticks(tick)[2].store(row.known_until().to_bits(), SeqCst);
+        self.ticks(tick).0[1].store(row.known_until().to_bits(), SeqCst);
     }
 
     /// [`Feed::finish`] of what is read for a clock between steps.
     pub fn finish_between_steps(&self, tick: usize, broken: bool) {
-        self.ticks(tick)[3].store(FeedState::when_finished(broken) as u64, SeqCst);
+        self.ticks(tick).0[2].store(FeedState::when_finished(broken) as u64, SeqCst);
     }
 
     /// Gives up rows that nobody wants any more, if it has to; the first that is still valid.
@@ -301,7 +307,7 @@ impl Feed<'_> {
 
     /// For a clock between steps: progress of the reading, and the time up to which its ticks are there, s.
     pub fn ticks_known(&self, tick: usize) -> (FeedState, f64) {
-        let [_, _, until, state] = self.ticks(tick).first_chunk().expect("its header");
+        let ([_, until, state], _) = self.ticks(tick);
         match FeedState::from_word(state.load(SeqCst)) {
             FeedState::Ended => (FeedState::Ended, f64::INFINITY),
             state => (state, f64::from_bits(until.load(SeqCst))),
@@ -384,21 +390,13 @@ impl Feed<'_> {
 
     /// Takes the next tick out.
     pub fn take_tick(&self, tick: usize) -> Option<f64> {
-        let ring = self.ticks(tick);
-        let taken = ring[0].load(Relaxed);
-        let waiting = ring[1].load(Acquire).wrapping_sub(taken);
-        // FMU code can write anywhere: more than there is room for is nothing.
-        if taken == LEFT || waiting == 0 || waiting > self.shape.rows as u64 {
-            return None;
-        }
-        let time = f64::from_bits(ring[TICKS_HEADER + (taken % self.shape.rows as u64) as usize].load(Relaxed));
-        ring[0].store(taken.wrapping_add(1), Release);
-        Some(time)
+        let mut taken = self.ticks(tick).1.take();
+        taken.next().filter(|time| !time.is_empty()).map(|time| f64::from_bits(time.word(0)))
     }
 
     /// Nobody takes ticks of this clock any more: they are not to hold up the others.
     pub fn leave_ticks(&self, tick: usize) {
-        self.ticks(tick)[0].store(LEFT, Release);
+        self.ticks(tick).0[0].store(1, Release);
     }
 }
 

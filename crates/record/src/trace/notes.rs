@@ -44,7 +44,7 @@ fn notes(plan: &Plan, task: &UnitPlan) -> usize {
 
 /// Appends notes that belong together, two at most, as one record. `false`: there was no room, which counts as one that is lost. For
 /// the producer.
-#[inline(always)] // as `World::trace_in`
+#[inline(always)] // as `RunState::trace_in`
 pub fn push<const COUNT: usize>(ring: &Ring, notes: [&Note; COUNT]) -> bool {
     let notes = notes.map(|note| note.to_words());
     ring.push_with(notes.iter().map(|(_, length)| length).sum(), |mut places| {

@@ -4,7 +4,7 @@
 //! In virtual time the run has waited for them; in real time one that is read too late for its instant ticks at the next
 //! communication point and is counted as starved.
 
-use super::super::world::World;
+use super::super::run_state::RunState;
 use super::{broken, ticked_by};
 use vecud_base::time::{Instant, StepGrid};
 use vecud_plan::schedule::Timeline;
@@ -25,10 +25,10 @@ pub struct StepFeed {
 
 impl StepFeed {
     /// `None`: no stimulus ticks a clock that is released like this, between the steps that `task` makes.
-    pub fn of(world: &World, task: UnitId, release: &Release) -> Option<StepFeed> {
+    pub fn of(run: &RunState, task: UnitId, release: &Release) -> Option<StepFeed> {
         let (stimulus, tick) = ticked_by(release)?;
-        let grids = world.plan.stimuli[stimulus].grids.clone().into();
-        Some(StepFeed { feed: world.board.stimulus(stimulus), stimulus, tick, grids, task, decided: None })
+        let grids = run.plan.stimuli[stimulus].grids.clone().into();
+        Some(StepFeed { feed: run.board.stimulus(stimulus), stimulus, tick, grids, task, decided: None })
     }
 
     /// Moves the ticks that are there to the timeline of the clock, as far as that has room.
@@ -47,7 +47,7 @@ impl StepFeed {
     }
 
     /// [`StepFeed::take`] before a step from `begin` to `end` at most. `false`: the ticks cannot be read, and the run ends.
-    pub fn take_within(&mut self, world: &World, timeline: &mut Timeline, (begin, end): (Instant, Instant)) -> bool {
+    pub fn take_within(&mut self, run: &RunState, timeline: &mut Timeline, (begin, end): (Instant, Instant)) -> bool {
         // Before the ticks: all that it covers are there, then.
         let (state, until) = self.feed.ticks_known(self.tick);
         self.take_each(timeline, |instant| {
@@ -57,7 +57,7 @@ impl StepFeed {
         });
         let next = timeline.fed_after(begin).filter(|next| *next < end);
         if state == FeedState::Broken && next.is_none() && until < end.seconds() {
-            broken(world, self.stimulus);
+            broken(run, self.stimulus);
             return false;
         }
         self.decided = Some(next.unwrap_or(end));

@@ -1,7 +1,7 @@
 //! Ticks of a stimulus for a partition thread in real time: taken in portions, and looked for again before the known ones run
 //! out. No allocation, no lock, no system call.
 
-use super::super::world::World;
+use super::super::run_state::RunState;
 use super::{broken, ticked_by};
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::UnitId;
@@ -29,7 +29,7 @@ pub enum Fed {
 
 /// The ticks of one task. Dropping it tells the supervisor that the task takes no further ticks.
 pub struct TickFeed<'a> {
-    world: &'a World,
+    run: &'a RunState,
     task: UnitId,
     feed: Feed<'a>,
     stimulus: usize,
@@ -40,10 +40,10 @@ pub struct TickFeed<'a> {
 
 impl<'a> TickFeed<'a> {
     /// `None`: no stimulus ticks this task.
-    pub fn of(world: &'a World, task: UnitId) -> Option<TickFeed<'a>> {
-        let (stimulus, tick) = ticked_by(&world.plan.units[task.0].release)?;
-        let feed = world.board.stimulus(stimulus);
-        Some(TickFeed { world, task, feed, stimulus, tick, known: feed.until() })
+    pub fn of(run: &'a RunState, task: UnitId) -> Option<TickFeed<'a>> {
+        let (stimulus, tick) = ticked_by(&run.plan.units[task.0].release)?;
+        let feed = run.board.stimulus(stimulus);
+        Some(TickFeed { run, task, feed, stimulus, tick, known: feed.until() })
     }
 
     /// Moves the ticks that are there to the timeline, as far as that has room.
@@ -51,7 +51,7 @@ impl<'a> TickFeed<'a> {
     pub fn take(&mut self, timeline: &mut Timeline, now: i64) -> Fed {
         // Before the ticks: all that it covers are there, then.
         let (state, until) = (self.feed.state(), self.feed.until());
-        let late = self.world.simulation(Nanos(now)).seconds();
+        let late = self.run.simulation(Nanos(now)).seconds();
         while timeline.room() > 0
             && let Some(time) = self.feed.take_tick(self.tick)
         {
@@ -65,10 +65,10 @@ impl<'a> TickFeed<'a> {
         if !timeline.is_hungry() || state == FeedState::Ended {
             return Fed::Nothing;
         }
-        let known = Instant::from_f64(until).unwrap_or(self.world.begin);
-        let end = self.world.wall(known).0;
+        let known = Instant::from_f64(until).unwrap_or(self.run.begin);
+        let end = self.run.wall(known).0;
         if state == FeedState::Broken && end <= now {
-            broken(self.world, self.stimulus);
+            broken(self.run, self.stimulus);
         }
         Fed::Until { known, look: end.saturating_sub(AHEAD).max(now + PAUSE) }
     }

@@ -2,7 +2,7 @@
 
 use super::super::lines;
 use super::super::pause;
-use super::super::world::{Ending, World};
+use super::super::run_state::{Ending, RunState};
 use super::{broken, set_floor, ticked_by, ticks_tasks};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
@@ -55,10 +55,10 @@ impl FedSteps {
 
 impl VirtualStimuli {
     /// The stimuli of the plan.
-    pub fn new(world: &'static World) -> VirtualStimuli {
-        let plan = &world.plan;
+    pub fn new(run: &'static RunState) -> VirtualStimuli {
+        let plan = &run.plan;
         let ticked = |unit: &UnitPlan| ticked_by(&unit.release).map(|(s, tick)| (unit.task, s, tick));
-        let feeds: Vec<_> = (0..plan.stimuli.len()).map(|stimulus| world.board.stimulus(stimulus)).collect();
+        let feeds: Vec<_> = (0..plan.stimuli.len()).map(|stimulus| run.board.stimulus(stimulus)).collect();
         let between_steps = feeds.iter().zip(&plan.stimuli).flat_map(|(feed, stimulus)| {
             let ticks = stimulus.ticks.iter().enumerate();
             ticks.filter_map(|(tick, own)| FedSteps::of(plan, *feed, tick, own))
@@ -84,11 +84,11 @@ impl VirtualStimuli {
     /// Waits until everything is there that the next activation needs, including the ticks before it. `false`: the run ends, by a
     /// request or because a file cannot be read.
     #[inline]
-    pub fn wait(&mut self, world: &World, agenda: &mut Agenda) -> bool {
-        self.feeds.is_empty() || self.wait_for_all(world, agenda)
+    pub fn wait(&mut self, run: &RunState, agenda: &mut Agenda) -> bool {
+        self.feeds.is_empty() || self.wait_for_all(run, agenda)
     }
 
-    fn wait_for_all(&mut self, world: &World, agenda: &mut Agenda) -> bool {
+    fn wait_for_all(&mut self, run: &RunState, agenda: &mut Agenda) -> bool {
         loop {
             for (task, stimulus, tick) in &self.ticking {
                 if agenda.is_hungry(*task) {
@@ -107,7 +107,7 @@ impl VirtualStimuli {
                     && holding.all(|(feed, seconds)| is_known_for(feed, next.seconds(), *seconds))
             };
             if has_rows && next.is_none_or(is_known) {
-                next.into_iter().for_each(|next| set_floor(world, next));
+                next.into_iter().for_each(|next| set_floor(run, next));
                 return true;
             }
             if !has_rows {
@@ -123,20 +123,20 @@ impl VirtualStimuli {
                     *ticks && feed.state() == FeedState::Broken && feed.until() == self.until
                 };
                 if let Some(stimulus) = self.feeds.iter().zip(&self.ticks).position(ends_here) {
-                    broken(world, stimulus);
+                    broken(run, stimulus);
                     return false;
                 }
             }
-            if world.ending() == Ending::Discard || world.board.global(Global::StopRequest).load(SeqCst) != 0 {
-                world.end(Ending::Discard);
+            if run.ending() == Ending::Discard || run.board.global(Global::StopRequest).load(SeqCst) != 0 {
+                run.end(Ending::Discard);
                 return false;
             }
-            if pause::is_wanted(world) {
+            if pause::is_wanted(run) {
                 // Ticks for the next instant wait until they are known.
-                pause::wait(world, || ());
+                pause::wait(run, || ());
             }
             let known = Instant::from_f64(self.until);
-            next.into_iter().chain(known).min().into_iter().for_each(|floor| set_floor(world, floor));
+            next.into_iter().chain(known).min().into_iter().for_each(|floor| set_floor(run, floor));
             std::thread::sleep(PAUSE);
         }
     }
