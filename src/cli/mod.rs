@@ -226,7 +226,7 @@ fn described(file: &Path, stop: StopToken) -> Result<(Unpacked, ModelDescription
 
 /// A duration that stands on the command line.
 fn duration(text: &str) -> Result<Fraction, String> {
-    let wrong = || "must be a number of seconds above 0, as 0.01 or 1/100".to_owned();
+    let wrong = || "must be a number of seconds above 0, 1e-18 at least, as 0.01 or 1/100".to_owned();
     Fraction::parse_duration(text).ok().filter(|duration| !duration.is_zero()).ok_or_else(wrong)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{called, command, example, json, script};
 use crate::program::forks::{Forks, OF_A_LIBRARY};
-use crate::program::{PATIENCE, send, tempdir, wait_until};
+use crate::program::{PATIENCE, copied_tracer, send, tempdir, wait_until};
 use nix::sys::signal::{self, SigHandler, Signal};
 use std::io::Write;
 use std::os::unix::process::CommandExt as _;
@@ -65,6 +65,29 @@ fn what_ends_the_process_ends_the_instance_alone() {
         assert_eq!(lines[9]["state"].as_str(), Some("Initialization Mode"), "the next instance is of a new process");
         assert_eq!(lines[10]["outcome"].as_str(), Some("done"));
     }
+}
+
+#[test]
+fn a_stack_that_overflows_is_named_with_the_way_to_a_larger_one() {
+    const CODE: &str = "__attribute__((noinline)) static int deep(int level) {
+    volatile char own[200];
+    own[0] = (char)level;
+    return deep(level + 1) + own[0];
+}";
+    let folder = tempdir().unwrap();
+    let fmu = copied_tracer(&folder.path().join("fmu"));
+    let file = fmu.join("sources/fmu.c");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let begin = "    trace_begin(fmu, TRACE_ACTIVATE,";
+    assert!(text.contains(begin));
+    std::fs::write(&file, format!("{CODE}\n{}", text.replacen(begin, &format!("    deep(0);\n{begin}"), 1))).unwrap();
+    let (code, lines) =
+        json(&fmu, &[], &["Instantiate", "EnterInitializationMode", "ExitInitializationMode", "activate fast 0"]);
+    assert_eq!(code, 1);
+    let message = lines[3]["message"].as_str().unwrap();
+    assert!(message.starts_with("the FMU overflowed its stack of "), "{message}");
+    let rest = " KiB (SIGSEGV; `ulimit -s` makes it larger) in fmi3ActivateModelPartition";
+    assert!(message.contains(rest), "{message}");
 }
 
 #[test]

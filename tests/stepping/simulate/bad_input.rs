@@ -17,6 +17,7 @@ fn options_that_do_not_fit_the_fmu_are_named() {
         (&["--stop-time", "-1"], "the stop time, -1 s, is not after the start time, 0 s"),
         (&["--output-interval", "0"], "must be a number of seconds above 0"),
         (&["--fixed-step-size", "-0.1"], "must be a number of seconds above 0"),
+        (&["--output-interval", "1e-20"], "must be a number of seconds above 0, 1e-18 at least"),
         (&["--fixed-step-size", "0.3", "--output-interval", "0.5"], "is no multiple of --fixed-step-size 0.3"),
         (&["--tolerance", "no"], "must be a number above 0"),
         (&["--input-file", "nowhere.csv"], "nowhere.csv: No such file"),

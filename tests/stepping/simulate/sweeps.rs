@@ -5,6 +5,7 @@ use crate::program::forks::{Forks, OF_A_LIBRARY};
 use crate::program::{PATIENCE, tempdir, wait_until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use std::io::Read;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -142,6 +143,20 @@ fn processes_that_fmus_of_a_sweep_start_end_with_it_and_are_named() {
         assert!(begun.elapsed() < PATIENCE, "{name}");
         assert_eq!(forks.running(), [0; 0], "{name}");
     }
+}
+
+/// The rows of the first point are more than a pipe holds, so the sweep learns then that nobody reads: the second point alone would take
+/// 300 s.
+#[test]
+fn a_sweep_that_nobody_reads_ends_amid_its_points() {
+    let arguments = ["--stop-time=100", "--sweep=burn_us=0,30000", "--jobs=2"];
+    let mut child = Place::new().command(&fmu("stepper"), &arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut header = [0; 4];
+    child.stdout.as_mut().unwrap().read_exact(&mut header).unwrap();
+    let begun = Instant::now();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(begun.elapsed() < PATIENCE);
 }
 
 /// The file is one for all simulations, whichever process makes them, and has whole lines.

@@ -261,7 +261,8 @@ impl fmt::Display for ArchiveError {
             }
             PathNotUtf8(path) => write!(
                 f,
-                "{}: the path is no UTF-8, so the FMU cannot be told where its resources are; use another folder",
+                "{}: the path is no UTF-8, and no link to it can be made in a temporary folder, so the FMU cannot be told where its resources \
+                 are; use another folder",
                 path.display()
             ),
             ModelIdentifier { origin, identifier } => write!(

@@ -80,10 +80,7 @@ impl Unpacked {
         } else {
             return Err(ArchiveError::NotAFile(path.to_path_buf()));
         };
-        if root.to_str().is_none() {
-            return Err(ArchiveError::PathNotUtf8(root));
-        }
-        Ok(Unpacked { root, origin: path.to_path_buf() })
+        Ok(Unpacked { root: utf8_path(root)?, origin: path.to_path_buf() })
     }
 
     /// The text of `modelDescription.xml`, without a byte-order mark.
@@ -153,10 +150,11 @@ impl Unpacked {
             let in_cache = library.starts_with(cache.folder());
             return Err(ArchiveError::NoExec { origin: self.origin.clone(), library, in_cache });
         }
-        if library.to_str().is_none() {
-            return Err(ArchiveError::PathNotUtf8(library));
+        match (library.parent(), library.file_name()) {
+            // What was built may lie in a cache with such a path.
+            (Some(folder), Some(file)) => Ok(utf8_path(folder.to_path_buf())?.join(file)),
+            _ => Ok(library),
         }
-        Ok(library)
     }
 
     fn find_library(
@@ -218,6 +216,11 @@ impl Unpacked {
         let is_library = |path: &Path| path.extension().is_some_and(|end| end == "so");
         names_in(&self.root.join("binaries").join(tuple), is_library)
     }
+}
+
+/// A path to a folder that is UTF-8, as functions of FMI and the plan want it: through a link where the folder's own path is not.
+fn utf8_path(folder: PathBuf) -> Result<PathBuf, ArchiveError> {
+    plain_path(&folder, |path| path.to_str().is_some()).map_err(|_| ArchiveError::PathNotUtf8(folder))
 }
 
 /// Sorted names of what is in a folder; none if there is no folder.

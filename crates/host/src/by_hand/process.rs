@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use vecud_fmi::Function;
 use vecud_linux::process;
 use vecud_linux::shared_memory::SharedMemory;
-use vecud_runner::by_hand::{self, CONVERSATION_FD, LoadRequest, Message, PLACE_FD, PLACE_WORDS, Reply, Request};
+use vecud_runner::by_hand::{
+    self, CONVERSATION_FD, LoadRequest, Message, PLACE_FD, PLACE_WORDS, Reply, Request, STACK_WORD,
+};
 
 /// Interval between two checks whether an answer is still to be waited for.
 const LOOK: Duration = Duration::from_millis(20);
@@ -130,12 +132,20 @@ impl FmuProcess {
         };
         let words = match status {
             Some(status) => match (process::signal_name(status), status.code()) {
-                (Some(signal), _) => format!("crashed ({signal})"),
+                (Some(signal), _) => self.crashed(&signal),
                 (None, code) => format!("called exit({})", code.unwrap_or(0)),
             },
             None => "has closed what it speaks by".to_owned(),
         };
         Gone::ByItself(words)
+    }
+
+    /// The end by a signal, in words.
+    fn crashed(&self, signal: &str) -> String {
+        match self.place.words().get(STACK_WORD).map_or(0, |kib| kib.load(SeqCst)) {
+            0 => format!("crashed ({signal})"),
+            kib => format!("overflowed its stack of {kib} KiB ({signal}; `ulimit -s` makes it larger)"),
+        }
     }
 
     /// Ends the instance, then the process and all processes that FMU code has left behind. Returns the failure, with
@@ -154,7 +164,7 @@ impl FmuProcess {
         }
         let how = match self.process.try_wait() {
             Ok(None) => Some(format!("did not return within {} s", PATIENCE.as_secs())),
-            Ok(Some(status)) => process::signal_name(status).map(|signal| format!("crashed ({signal})")),
+            Ok(Some(status)) => process::signal_name(status).map(|signal| self.crashed(&signal)),
             Err(_) => None,
         };
         let wrong = how.filter(|_| was_there).map(|how| (self.inside(), how));

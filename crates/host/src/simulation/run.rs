@@ -26,6 +26,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, SystemTime};
 use vecud_base::plain::Plain;
 use vecud_linux::process;
+use vecud_linux::stop::StopToken;
 use vecud_linux::wake::monotonic_now;
 use vecud_plan::StartValue;
 use vecud_record::board::{Board, Global, Phase, SupervisorView};
@@ -136,6 +137,8 @@ pub(super) struct Watching<'a> {
     control: Control,
     events: &'a EventSink,
     log: Option<File>,
+    /// Asked when nobody wants the rows any more.
+    over: StopToken,
     process: RunnerProcess,
     memory: Memory,
     /// File in which the runner leaves a state.
@@ -188,6 +191,7 @@ impl<'a> Watching<'a> {
             control,
             events,
             log: None,
+            over: StopToken::default(),
             process,
             memory,
             state: File::from(state),
@@ -199,6 +203,11 @@ impl<'a> Watching<'a> {
     /// Sends messages of FMUs to a file.
     pub(super) fn logging_to(self, log: Option<File>) -> Watching<'a> {
         Watching { log, ..self }
+    }
+
+    /// Ends each simulation in good order when `over` is asked.
+    pub(super) fn until(self, over: StopToken) -> Watching<'a> {
+        Watching { over, ..self }
     }
 
     /// Begins the next simulation, whose rows go to `signals`.
@@ -354,7 +363,7 @@ impl<'a> Watching<'a> {
         let at_most = self.shared.prepared.options.at_most;
         let is_too_long = at_most.is_some_and(|most| now - self.process.began > most.as_nanos() as i64);
         let asked = self.shared.prepared.options.stop.times();
-        if asked > 0 || is_too_long {
+        if asked > 0 || is_too_long || self.over.is_asked() {
             self.shared.ask_to_stop();
         }
         if !self.shared.is_stopped() && ending.is_none() && !calls::is_ending(self.board, run.phase) {

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::thread;
 use vecud_base::plain::Plain;
 use vecud_description::{Values, Variable, VariableType};
+use vecud_linux::stop::StopToken;
 use vecud_plan::StartValue;
 use vecud_record::csv;
 use vecud_record::signals::SignalWriter;
@@ -184,9 +185,8 @@ pub fn sweep(
     prepared.plan.notes.iter().for_each(|note| events.say(format!("note: {}", Plain(note))));
     let (jobs, rows) = (jobs.clamp(1, grid.points()), rows()?);
     events.tell(SessionEvent::Begun(format!("{} simulations", grid.points())));
-    let swept =
-        Sweep { prepared: &prepared, names: axes.iter().map(|axis| axis.name.as_str()).collect(), grid: &grid, events }
-            .by(jobs, rows);
+    let names = axes.iter().map(|axis| axis.name.as_str()).collect();
+    let swept = Sweep { prepared: &prepared, names, grid: &grid, events, over: StopToken::default() }.by(jobs, rows);
     events.tell(SessionEvent::Over);
     swept
 }
@@ -241,14 +241,15 @@ struct Sweep<'a> {
     names: Vec<&'a str>,
     grid: &'a Grid,
     events: &'a EventSink,
+    /// Asked when nobody wants further points.
+    over: StopToken,
 }
 
 impl Sweep<'_> {
     fn by(&self, jobs: usize, rows: RowSink) -> Result<Swept, Error> {
         let RowSink { mut out, printed, log, logging_on, .. } = rows;
         thread::scope(|scope| {
-            let mut workers: Vec<Receiver<Result<Point, Error>>> = Vec::new();
-            for worker in 0..jobs {
+            let start = |worker| {
                 let (sender, receiver) = bounded(WAITING);
                 let said = Said::to(&printed, log.as_ref())?;
                 let body = move || self.work(worker, jobs, &said, logging_on, &sender);
@@ -257,10 +258,13 @@ impl Sweep<'_> {
                     .name(name)
                     .spawn_scoped(scope, body)
                     .map_err(|error| Error::System(format!("cannot start a thread: {error}")))?;
-                workers.push(receiver);
-            }
-            // An early return closes the channels, and the workers end.
-            self.collect(&workers, &mut *out)
+                Ok(receiver)
+            };
+            let workers: Result<Vec<_>, Error> = (0..jobs).map(start).collect();
+            let swept = workers.and_then(|workers| self.collect(&workers, &mut *out));
+            // After an early return the channels are closed, and the workers end amid their points.
+            self.over.ask();
+            swept
         })
     }
 
@@ -302,7 +306,7 @@ impl Sweep<'_> {
     fn work(&self, worker: usize, jobs: usize, said: &Said, logging_on: bool, done: &Sender<Result<Point, Error>>) {
         let points: Vec<usize> = (worker..self.grid.points()).step_by(jobs).collect();
         let mut rest = points.as_slice();
-        while !rest.is_empty() && !self.prepared.options.stop.is_asked() {
+        while !rest.is_empty() && !self.prepared.options.stop.is_asked() && !self.over.is_asked() {
             let some = &rest[..rest.len().min(OF_A_PROCESS)];
             match Said::to(&said.printed, said.log.as_ref())
                 .and_then(|said| self.with_one_process(some, said, logging_on, done))
@@ -329,7 +333,8 @@ impl Sweep<'_> {
         let shared = Arc::new(SharedRig::create(self.prepared.clone())?);
         let variants: Vec<Vec<StartValue>> = points.iter().map(|point| self.grid.starts(*point)).collect();
         let mut feeder = Feeder::new(&shared);
-        let mut watching = Watching::start(&shared, printed, &variants, self.events)?.logging_to(log);
+        let mut watching =
+            Watching::start(&shared, printed, &variants, self.events)?.logging_to(log).until(self.over.clone());
         for (number, point) in points.iter().enumerate() {
             let text = CsvText::default();
             let signals =

@@ -25,15 +25,21 @@ use vecud_description::{Abi, Interface, ValueReference};
 use vecud_fmi::{
     CallCounts, CallIndicator, ForeignCall, Function, InstanceHost, ReturnedCall, Status, ThreadHost, set_thread_host,
 };
+use vecud_linux::crash::{self, LastWords};
 use vecud_linux::shared_memory::SharedMemory;
-use vecud_linux::{confine, crash, memory, process, surroundings, thread};
+use vecud_linux::{confine, memory, process, surroundings, thread};
 
 /// Where the process finds its end of the conversation, a stream socket.
 pub const CONVERSATION_FD: i32 = 3;
 /// Where the process finds the shared memory.
 pub const PLACE_FD: i32 = 4;
-/// Words of the shared memory: 1 + the number of the function that is being called (0: none is), and how often each was called.
-pub const PLACE_WORDS: usize = 1 + 128;
+/// Words of the shared memory: 1 + the number of the function that is being called (0: none is), the last words of the process, and how
+/// often each function was called.
+pub const PLACE_WORDS: usize = 1 + LAST_WORDS + 128;
+/// How many last words there are.
+const LAST_WORDS: usize = 8;
+/// Where in the shared memory stands the size of the stack that has overflown, KiB; 0: none has.
+pub const STACK_WORD: usize = 1;
 
 /// Where messages go, from whichever thread.
 struct Channel {
@@ -164,10 +170,16 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
     // The memory lives as long as the process: FMU code may be called until its very end.
     let shared = SharedMemory::open(inherited(PLACE_FD)?).map_err(|error| error.to_string())?;
     let shared: &'static SharedMemory = Box::leak(Box::new(shared));
-    let [word, counts @ ..] = shared.words() else { return Err("the shared memory is empty".to_owned()) };
-    let calls = counts.get(..PLACE_WORDS - 1).and_then(|counts| <&CallCounts>::try_from(counts).ok());
+    let [word, stack, signal, label, foreign, sender, code, out_of_memory, exit, counts @ ..] = shared.words() else {
+        return Err("the shared memory is empty".to_owned());
+    };
+    let calls = counts.get(..PLACE_WORDS - 1 - LAST_WORDS).and_then(|counts| <&CallCounts>::try_from(counts).ok());
     let calls = calls.ok_or("the shared memory is too small")?;
+    let last_words = LastWords { signal, label, foreign, sender, code, stack, out_of_memory, exit };
     let _only_for_ps = thread::set_name("vecud-caller");
+    if let Err(error) = crash::install(last_words) {
+        eprintln!("vecud: a crash of FMU code would not be explained: {error}");
+    }
     // A system that refuses these limits refuses to keep FMU code in bounds, not to run it: that is noted, and the user decides.
     for refused in [
         crash::follow_parent(subject.supervisor).err(),
