@@ -256,10 +256,7 @@ fn without_the_token_nobody_takes_memory_or_places_from_those_who_have_it() {
             drop(bodies);
         }
         // What is long, and nobody takes.
-        let run = daemon.get("/v1/rigs/steady").json(200)["run"].as_str().unwrap().to_owned();
-        let long = daemon.folder.path().join("state/rigs/steady/runs").join(&run).join("long");
-        std::fs::File::create(long).unwrap().set_len(64 << 20).unwrap();
-        let file = format!("/v1/rigs/steady/runs/{run}/long");
+        let file = long_file(&daemon, "long", 64 << 20);
         let ask = |_| {
             let mut stream = connect(port);
             stream.write_all(format!("GET {file} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes()).unwrap();
@@ -273,6 +270,28 @@ fn without_the_token_nobody_takes_memory_or_places_from_those_who_have_it() {
         with_token();
         steady_is_served_and_stops(&daemon);
         drop(streams);
+    });
+}
+
+/// Adds a long file to the run of the rig `steady`, and gives its path in a request.
+fn long_file(daemon: &Daemon, name: &str, length: u64) -> String {
+    let run = daemon.get("/v1/rigs/steady").json(200)["run"].as_str().unwrap().to_owned();
+    let long = daemon.folder.path().join("state/rigs/steady/runs").join(&run).join(name);
+    std::fs::File::create(long).unwrap().set_len(length).unwrap();
+    format!("/v1/rigs/steady/runs/{run}/{name}")
+}
+
+/// All places at the socket are those of readers who take nothing.
+#[test]
+fn readers_who_take_nothing_make_way_for_others() {
+    own_core(|| {
+        let daemon = Daemon::new();
+        start_steady(&daemon);
+        let file = long_file(&daemon, "long", 64 << 20);
+        let silent: Vec<UnixStream> = (0..CONNECTIONS).map(|_| begin(&daemon, "GET", &file, "")).collect();
+        wait_until("all are answered", || silent.iter().all(is_answered));
+        steady_is_served_and_stops(&daemon);
+        drop(silent);
     });
 }
 

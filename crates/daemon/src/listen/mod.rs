@@ -1,7 +1,7 @@
 //! Where requests come from: a unix socket that its group may write to, and, if that is wanted, an address of this machine.
 //!
 //! Guarantees: a request is read in bounded time and memory; there are so many connections at most to each of the two, so that
-//! nobody over TCP keeps others from the socket; whoever is silent, or takes nothing of an answer, keeps nobody from being answered.
+//! nobody over TCP keeps others from the socket; whoever is silent, or takes nothing of an answer, makes way for others.
 
 mod held;
 mod places;
@@ -152,11 +152,13 @@ where
             Ok::<_, Infallible>(answer.map(|body| HeldBody::new(body, busy)))
         }
     });
+    let peer = place.peer();
+    let stream = Stalled::new(stream, PATIENCE, move |since| peer.stands(since));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
         .max_buf_size(LONGEST_HEAD)
-        .serve_connection(TokioIo::new(Stalled::new(stream, PATIENCE)), answer);
+        .serve_connection(TokioIo::new(stream), answer);
     tokio::select! {
         // What goes wrong is the other side's, which has the answer or has gone.
         _ = connection => (),

@@ -1,4 +1,4 @@
-//! Limits the number of connections; idle ones make way for new ones.
+//! Limits the number of connections; those that are idle, or whose other side takes nothing of its answer, make way for new ones.
 
 use hyper::body::{Body, Frame, SizeHint};
 use std::collections::BTreeMap;
@@ -11,6 +11,8 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// How often it is looked, while all places are taken, whether a connection waits for a request by now.
 const LOOK: Duration = Duration::from_millis(20);
+/// A reader may take nothing for so long before its connection makes way: one that reads pauses now and then.
+const BREATH: Duration = Duration::from_millis(200);
 
 /// The places for connections.
 #[derive(Clone)]
@@ -23,10 +25,20 @@ pub struct ConnectionLimit {
 struct State {
     /// Since when it waits for a request, or for the rest of one; `None`: a request is being answered.
     waits_since: Mutex<Option<Instant>>,
+    /// Since when the other side takes nothing of an answer; `None`: it does.
+    stands_since: Mutex<Option<Instant>>,
     /// A request on it has shown the token.
     has_token: AtomicBool,
     /// Somebody else wants the place.
     is_wanted: Notify,
+}
+
+impl State {
+    /// Since when the connection could make way for another one; `None`: it is at work.
+    fn idle_since(&self) -> Option<Instant> {
+        let stands = *lock(&self.stands_since);
+        lock(&self.waits_since).or(stands.filter(|since| since.elapsed() >= BREATH))
+    }
 }
 
 /// The place of a connection, which is free again when this is dropped.
@@ -51,8 +63,8 @@ impl ConnectionLimit {
         ConnectionLimit { free: Arc::new(Semaphore::new(count)), taken: Arc::default() }
     }
 
-    /// A place, as soon as there is one: when all are taken, the connection that has waited longest for a request loses its own, one that
-    /// has shown the token last.
+    /// A place, as soon as there is one: when all are taken, the connection that has waited longest, for a request or for its reader, loses
+    /// its own, one that has shown the token last.
     pub async fn take(&self) -> ConnectionPermit {
         let permit = loop {
             if let Ok(permit) = self.free.clone().try_acquire_owned() {
@@ -67,6 +79,7 @@ impl ConnectionLimit {
         };
         let state = Arc::new(State {
             waits_since: Mutex::new(Some(Instant::now())),
+            stands_since: Mutex::default(),
             has_token: AtomicBool::new(false),
             is_wanted: Notify::new(),
         });
@@ -78,7 +91,7 @@ impl ConnectionLimit {
 
     fn waits_longest(&self) -> Option<Arc<State>> {
         let taken = lock(&self.taken);
-        let waits = taken.values().filter_map(|state| Some((*lock(&state.waits_since))?).map(|since| (since, state)));
+        let waits = taken.values().filter_map(|state| Some((state.idle_since()?, state)));
         waits.min_by_key(|(since, state)| (state.has_token.load(SeqCst), *since)).map(|(_, state)| state.clone())
     }
 
@@ -105,11 +118,11 @@ impl ConnectionPermit {
         AwaitedBody { body, state: self.state.clone(), since: Instant::now() }
     }
 
-    /// Waits until somebody else wants the place while no request is being answered.
+    /// Waits until somebody else wants the place while no request is being answered, or nobody takes the answer.
     pub async fn lost(&self) {
         loop {
             self.state.is_wanted.notified().await;
-            if lock(&self.state.waits_since).is_some() {
+            if self.state.idle_since().is_some() {
                 return;
             }
         }
@@ -136,6 +149,11 @@ impl Peer {
     /// The other side has shown the token: other connections make way first.
     pub fn has_token(&self) {
         self.0.has_token.store(true, SeqCst);
+    }
+
+    /// The other side takes nothing of an answer since then; `None`: it does.
+    pub fn stands(&self, since: Option<Instant>) {
+        *lock(&self.0.stands_since) = since;
     }
 }
 
@@ -210,6 +228,21 @@ mod tests {
         });
         timeout(SOON, second.lost()).await.expect("the first one has the token, however long it waits");
         assert!(timeout(SOON, first.lost()).await.is_err());
+    }
+
+    /// Whoever takes nothing of its answer makes way as whoever asks for nothing.
+    #[tokio::test]
+    async fn a_connection_whose_reader_takes_nothing_makes_way_and_one_whose_reader_pauses_does_not() {
+        let places = ConnectionLimit::new(1);
+        let place = places.take().await;
+        let _busy = place.busy();
+        let _next = tokio::spawn({
+            let places = places.clone();
+            async move { places.take().await }
+        });
+        place.peer().stands(Some(Instant::now()));
+        assert!(timeout(BREATH / 2, place.lost()).await.is_err());
+        timeout(SOON + BREATH, place.lost()).await.expect("it takes nothing");
     }
 
     /// The connection waits for the rest of a request: since this began, whatever has come of it.

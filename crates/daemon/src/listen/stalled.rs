@@ -4,43 +4,49 @@ use std::future::Future;
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
 /// A connection that ends when the other side takes nothing for as long as this.
-pub struct Stalled<S> {
+pub struct Stalled<S, T> {
     stream: S,
     patience: Duration,
+    /// Is told since when the other side takes nothing; `None`: it does again.
+    stands: T,
     /// Until when something must be taken; `None`: nobody waits for that.
     until: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Stalled<S> {
-    /// The connection, and how long its other side may take nothing.
-    pub fn new(stream: S, patience: Duration) -> Stalled<S> {
-        Stalled { stream, patience, until: None }
+impl<S, T: Fn(Option<Instant>)> Stalled<S, T> {
+    /// The connection, how long its other side may take nothing, and who is told since when it does not.
+    pub fn new(stream: S, patience: Duration, stands: T) -> Stalled<S, T> {
+        Stalled { stream, patience, stands, until: None }
     }
 
     /// Passes on the result of writing; an error as soon as that has taken too long.
-    fn in_time<T>(&mut self, context: &mut Context, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    fn in_time<W>(&mut self, context: &mut Context, written: Poll<io::Result<W>>) -> Poll<io::Result<W>> {
         if written.is_ready() {
-            self.until = None;
+            if self.until.take().is_some() {
+                (self.stands)(None);
+            }
             return written;
         }
-        let patience = self.patience;
-        let until = self.until.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let until = self.until.get_or_insert_with(|| {
+            (self.stands)(Some(Instant::now()));
+            Box::pin(sleep(self.patience))
+        });
         until.as_mut().poll(context).map(|()| Err(ErrorKind::TimedOut.into()))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Stalled<S> {
+impl<S: AsyncRead + Unpin, T: Unpin> AsyncRead for Stalled<S, T> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context, into: &mut ReadBuf) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(context, into)
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Stalled<S> {
+impl<S: AsyncWrite + Unpin, T: Fn(Option<Instant>) + Unpin> AsyncWrite for Stalled<S, T> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.in_time(context, written)
@@ -78,7 +84,7 @@ mod tests {
     async fn who_takes_nothing_is_given_up_and_who_is_slow_is_not() {
         let (ours, mut theirs) = duplex(8);
         // Whoever is slow is so by much less than this, whatever else the machine does.
-        let mut ours = Stalled::new(ours, Duration::from_secs(2));
+        let mut ours = Stalled::new(ours, Duration::from_secs(2), |_| ());
         let slow = tokio::spawn(async move {
             for _ in 0..10 {
                 sleep(Duration::from_millis(50)).await;
