@@ -400,32 +400,32 @@ pub enum Kind {
     },
     /// The operating system refuses priorities, cores or punctual wake-ups that real time needs.
     NotRealTime {
-        /// What it refuses, what that means, and the way out.
+        /// The refusal of the system, its consequence and the way out.
         text: String,
     },
     /// Memory is not locked, or not all of it.
     MemoryNotLocked {
-        /// How much, what that means, and the way out.
+        /// Amount that is not locked, its consequence and the way out.
         text: String,
     },
     /// The clock that releases go by is not set.
     ClockNotSet {
-        /// How that shows, and the way out.
+        /// Symptom, and the way out.
         text: String,
     },
     /// Something is missing that keeps harm from FMU code within bounds, or explains it.
     Unprotected {
-        /// What may happen, and why.
+        /// Possible harm, and its cause.
         text: String,
     },
     /// A thread of vecud did not start, or not with its priority.
     NotStarted {
-        /// Which one or what it would do, and why.
+        /// Name or purpose of the thread, and the cause.
         text: String,
     },
     /// An instance does not log what it is asked for.
     LoggingRefused {
-        /// What it answered.
+        /// Answer of the instance.
         text: String,
     },
     /// Only the text is known: the problem is of a report of format 1, or of a kind that came after this version.

@@ -51,7 +51,7 @@ pub struct ReportFile {
     histograms: Option<String>,
 }
 
-/// What is read before the run, and what stands beside it.
+/// Header of a report: its format, and the fields beside those of the run.
 #[derive(Default, Deserialize)]
 struct Head {
     /// Reports of before it was written have none.

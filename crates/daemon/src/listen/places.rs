@@ -230,7 +230,7 @@ mod tests {
         assert!(timeout(SOON, first.lost()).await.is_err());
     }
 
-    /// Whoever takes nothing of its answer makes way as whoever asks for nothing.
+    /// A reader that takes nothing of its answer makes way, like a connection that asks for nothing.
     #[tokio::test]
     async fn a_connection_whose_reader_takes_nothing_makes_way_and_one_whose_reader_pauses_does_not() {
         let places = ConnectionLimit::new(1);

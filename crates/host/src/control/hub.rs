@@ -73,7 +73,7 @@ struct Fmu {
 /// Commands sent to one ring.
 #[derive(Default)]
 struct Sent {
-    /// Those whose outcome was not read yet.
+    /// Commands without an outcome so far.
     waiting: VecDeque<Waiting>,
 }
 

@@ -147,7 +147,7 @@ impl<'a> Feed<'a> {
         &self.words[start..start + width]
     }
 
-    /// What is known of a clock's ticks, and their ring.
+    /// Header of a clock's ticks, and their ring.
     fn ticks(&self, tick: usize) -> (&'a [AtomicU64; TICKS_HEADER], Ring<'a>) {
         let (place, width) = self.shape.ticks_place();
         let start = HEADER + self.shape.values + self.shape.rows * (1 + self.shape.values) + tick * width;

@@ -58,7 +58,7 @@ pub struct Axis {
     pub scale: Scale,
     /// Grid lines.
     pub ticks: Vec<Tick>,
-    /// What it shows; a title of the y axis stands above it.
+    /// Quantity and unit of the axis; of the y axis it stands above the figure.
     pub title: &'static str,
 }
 

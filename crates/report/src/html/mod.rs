@@ -89,7 +89,7 @@ fn header(eyebrow: &str, title: &str, leads: &[String]) -> String {
     format!("<header id=\"top\">\n<p class=\"eyebrow\">{eyebrow}</p>\n<h1>{title}</h1>\n{leads}</header>\n")
 }
 
-/// How it went: a class, which is `pass` or `fail`, a sign, a word and a sentence.
+/// Banner of the verdict: a class (`pass` or `fail`), a sign, a word and a sentence.
 fn verdict(class: &str, sign: &str, word: &str, sentence: &str) -> String {
     format!(
         "<section class=\"verdict {class}\">\n<span class=\"badge\" aria-hidden=\"true\">{sign}</span>\n\
