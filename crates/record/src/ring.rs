@@ -155,26 +155,26 @@ impl<'a> Ring<'a> {
 
     /// Takes what is there now, record by record: each is gone when the next one is asked for. For the reader.
     #[inline]
-    pub fn take(self) -> Taken<'a> {
+    pub fn take(self) -> RecordReader<'a> {
         let read = self.header[READ].load(Acquire);
-        Taken { ring: self, next: read, written: self.header[WRITTEN].load(Acquire) }
+        RecordReader { ring: self, next: read, written: self.header[WRITTEN].load(Acquire) }
     }
 }
 
-/// Records that are being read. See [`Ring::take`].
-pub struct Taken<'a> {
+/// RecordReader that are being read. See [`Ring::take`].
+pub struct RecordReader<'a> {
     ring: Ring<'a>,
     next: u64,
     written: u64,
 }
 
-impl Taken<'_> {
+impl RecordReader<'_> {
     fn free(&self) {
         self.ring.header[READ].store(self.next, Release);
     }
 }
 
-impl<'a> Iterator for Taken<'a> {
+impl<'a> Iterator for RecordReader<'a> {
     type Item = Record<'a>;
 
     #[inline]
@@ -186,7 +186,7 @@ impl<'a> Iterator for Taken<'a> {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for RecordReader<'_> {
     fn drop(&mut self) {
         self.free();
     }

@@ -55,6 +55,7 @@ mod layout;
 mod limits;
 mod markup;
 mod measured;
+mod message;
 mod overruns;
 mod pauses;
 mod problem;

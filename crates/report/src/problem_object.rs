@@ -28,12 +28,12 @@ impl Serialize for Problem {
 impl<'de> Deserialize<'de> for Problem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Problem, D::Error> {
         #[derive(Deserialize)]
-        struct Head {
+        struct Worded {
             severity: Severity,
             text: String,
         }
         let object = Value::deserialize(deserializer)?;
-        let Head { severity, text } = Head::deserialize(&object).map_err(D::Error::custom)?;
+        let Worded { severity, text } = Worded::deserialize(&object).map_err(D::Error::custom)?;
         let subject = Subject::deserialize(&object["subject"]).unwrap_or(Subject::Run);
         Ok(Problem { severity, subject, kind: Kind::read(object, text) })
     }

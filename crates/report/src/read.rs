@@ -53,7 +53,7 @@ pub struct ReportFile {
 
 /// Header of a report: its format, and the fields beside those of the run.
 #[derive(Default, Deserialize)]
-struct Head {
+struct ReportHead {
     /// Reports of before it was written have none.
     format_version: Option<u64>,
     version: Option<String>,
@@ -71,7 +71,7 @@ impl ReportFile {
     /// The text is no JSON, no report of vecud, or one of a version with other fields.
     pub fn parse(text: &str) -> Result<ReportFile, ReadError> {
         // What is no report at all is told by whoever reads all of it.
-        let head: Head = serde_json::from_str(text).unwrap_or_default();
+        let head: ReportHead = serde_json::from_str(text).unwrap_or_default();
         head.refuse_newer()?;
         let read = match head.problem_severities {
             None => serde_json::from_str(text),
@@ -191,7 +191,7 @@ impl ReportFile {
     }
 }
 
-impl Head {
+impl ReportHead {
     /// Refuses a report of a format that came after this program: what it has may mean something else.
     fn refuse_newer(&self) -> Result<(), ReadError> {
         let Some(format_version) = self.format_version.filter(|version| *version > FORMAT_VERSION) else {

@@ -59,7 +59,7 @@ fn told_call(call: &ReturnedCall, arguments: String, name: &str) -> String {
 }
 
 /// The callbacks of an instance, from any thread: they write to the board and never wait.
-struct Callbacks {
+struct InstanceCallbacks {
     board: Board<'static>,
     fmu: FmuId,
     abi: Abi,
@@ -77,7 +77,7 @@ struct Callbacks {
     process: u32,
 }
 
-impl Callbacks {
+impl InstanceCallbacks {
     /// Has a line come to the log. Where nothing is in a hurry, waits for the supervisor to read; else the FMU's newest lines stay.
     fn keep(&self, status: u8, category: &[u8], message: &[u8]) {
         let (log, fmu, now) = (self.board.log(), self.fmu.0, monotonic_now());
@@ -101,7 +101,7 @@ impl Callbacks {
     }
 }
 
-impl InstanceHost for Callbacks {
+impl InstanceHost for InstanceCallbacks {
     fn log(&self, status: Status, category: Option<&[u8]>, message: &[u8]) {
         self.has_spoken.store(true, SeqCst);
         self.keep(status as u8, category.unwrap_or_default(), message);
@@ -440,7 +440,7 @@ fn made_for(plan: &vecud_plan::FmuPlan) -> MadeFor {
 
 fn instantiate(run: &RunState, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {
     let plan = &run.plan.fmus[fmu.0];
-    let callbacks = Arc::new(Callbacks {
+    let callbacks = Arc::new(InstanceCallbacks {
         board: run.board,
         fmu,
         abi: plan.abi,

@@ -82,9 +82,9 @@ pub struct CoupledFmu {
     pub is_on_lines: bool,
     /// Its unit of time.
     pub time_unit: TimeUnit,
-    /// How its derivatives depend on its states, if that is known.
+    /// Dependence of the derivatives on the states; `None`: it is not known.
     pub jacobian: Option<JacobianPlan>,
-    /// Computes that; `None`: the FMU does not.
+    /// Reader of the Jacobian; `None`: the FMU gives no directional derivatives.
     pub pattern: Option<PatternRead>,
 }
 

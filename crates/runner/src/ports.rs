@@ -28,7 +28,7 @@ impl Segment {
 }
 
 /// The port of a signal bundle at a batch.
-struct Port {
+struct BundlePort {
     bundle: Arc<Latest>,
     /// The version that the batch has.
     seen: u64,
@@ -40,7 +40,7 @@ struct Port {
     items: Vec<usize>,
 }
 
-impl Port {
+impl BundlePort {
     /// The ports at a batch; `elements` are those of a connection on this side.
     fn all(
         run: &RunState,
@@ -49,7 +49,7 @@ impl Port {
         elements: impl Fn(&vecud_plan::ConnectionPlan) -> (&[Range<usize>], Conversion),
     ) -> Ports {
         let bundles = &run.bundles;
-        let mut ports: Vec<Port> = Vec::new();
+        let mut ports: Vec<BundlePort> = Vec::new();
         for (item, variable) in planned.items.iter().enumerate() {
             let first = values.elements(item).start;
             for connection in &variable.connections {
@@ -57,7 +57,13 @@ impl Port {
                 let bundle = &bundles.all[bundle];
                 let number = ports.iter().position(|port| Arc::ptr_eq(&port.bundle, bundle)).unwrap_or_else(|| {
                     let bundle = bundle.clone();
-                    ports.push(Port { bundle, seen: 0, is_whole: false, segments: Vec::new(), items: Vec::new() });
+                    ports.push(BundlePort {
+                        bundle,
+                        seen: 0,
+                        is_whole: false,
+                        segments: Vec::new(),
+                        items: Vec::new(),
+                    });
                     ports.len() - 1
                 });
                 let port = &mut ports[number];
@@ -86,7 +92,7 @@ impl Port {
         Ports { first: ports.next(), others: ports.collect() }
     }
 
-    /// Determines whether the port [is whole](Port::is_whole) from now on.
+    /// Determines whether the port [is whole](BundlePort::is_whole) from now on.
     fn look(&mut self, values: &Batch) {
         let all = Segment { word: 0, elements: 0..values.len(), conversion: None };
         self.is_whole = self.segments == [all]
@@ -101,7 +107,7 @@ impl Port {
         self.bundle.places(self.bundle.version() + further).into_iter().for_each(prefetch);
     }
 
-    /// Brings the newest version into the batch. A function of its own, like [`Port::publish`]: in line it would cost more.
+    /// Brings the newest version into the batch. A function of its own, like [`BundlePort::publish`]: in line it would cost more.
     #[inline(never)]
     fn fetch(&mut self, version: u64, values: &mut Batch) {
         if self.is_whole
@@ -114,7 +120,7 @@ impl Port {
         self.fetch_some(version, values);
     }
 
-    /// [`Port::fetch`] when doubles are side by side on both sides.
+    /// [`BundlePort::fetch`] when doubles are side by side on both sides.
     #[inline(never)]
     fn fetch_some(&mut self, version: u64, values: &mut Batch) {
         if self.seen > 0
@@ -130,7 +136,7 @@ impl Port {
         self.fetch_any(values);
     }
 
-    /// [`Port::fetch`] in general: for the first version, and again when the writer has overtaken a copy.
+    /// [`BundlePort::fetch`] in general: for the first version, and again when the writer has overtaken a copy.
     fn fetch_any(&mut self, values: &mut Batch) {
         let is_first = self.seen == 0;
         self.seen = self.bundle.read_with(|words| {
@@ -155,7 +161,7 @@ impl Port {
         self.publish_some(values);
     }
 
-    /// [`Port::publish`] when doubles are side by side on both sides.
+    /// [`BundlePort::publish`] when doubles are side by side on both sides.
     #[inline(never)]
     fn publish_some(&self, values: &Batch) {
         if let [only @ Segment { conversion: None, .. }] = &self.segments[..]
@@ -167,7 +173,7 @@ impl Port {
         self.publish_any(values);
     }
 
-    /// [`Port::publish`] in general.
+    /// [`BundlePort::publish`] in general.
     fn publish_any(&self, values: &Batch) {
         self.bundle.write_with(|words| {
             for segment in &self.segments {
@@ -186,18 +192,18 @@ impl Port {
 /// The ports at a batch. Most have one, which lies beside the batch: with many tasks none of them is in a cache when it is its
 /// turn, and each further place is waited for.
 struct Ports {
-    first: Option<Port>,
-    others: Vec<Port>,
+    first: Option<BundlePort>,
+    others: Vec<BundlePort>,
 }
 
 impl Ports {
     #[inline]
-    fn all(&self) -> impl Iterator<Item = &Port> {
+    fn all(&self) -> impl Iterator<Item = &BundlePort> {
         self.first.iter().chain(&self.others)
     }
 
     #[inline]
-    fn all_mut(&mut self) -> impl Iterator<Item = &mut Port> {
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut BundlePort> {
         self.first.iter_mut().chain(&mut self.others)
     }
 }
@@ -208,7 +214,7 @@ pub struct Incoming(Ports);
 impl Incoming {
     /// The signal bundles that end at this batch.
     fn new(run: &RunState, planned: &vecud_plan::BatchPlan, values: &Batch) -> Incoming {
-        Incoming(Port::all(run, planned, values, |connection| (&connection.to_elements, Conversion::NONE)))
+        Incoming(BundlePort::all(run, planned, values, |connection| (&connection.to_elements, Conversion::NONE)))
     }
 
     /// Asks for the memory that [`Incoming::fetch`] will read.
@@ -235,7 +241,7 @@ pub struct Outgoing(Ports);
 impl Outgoing {
     /// The signal bundles that begin at this batch.
     fn new(run: &RunState, planned: &vecud_plan::BatchPlan, values: &Batch) -> Outgoing {
-        Outgoing(Port::all(run, planned, values, |connection| (&connection.from_elements, connection.conversion)))
+        Outgoing(BundlePort::all(run, planned, values, |connection| (&connection.from_elements, connection.conversion)))
     }
 
     /// Asks for the memory that [`Outgoing::publish`] will write.

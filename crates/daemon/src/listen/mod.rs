@@ -153,7 +153,7 @@ where
         }
     });
     let peer = place.peer();
-    let stream = Stalled::new(stream, PATIENCE, move |since| peer.stands(since));
+    let stream = Stalled::new(stream, PATIENCE, move |since| peer.note_stall(since));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)

@@ -26,7 +26,7 @@ struct State {
     /// Since when it waits for a request, or for the rest of one; `None`: a request is being answered.
     waits_since: Mutex<Option<Instant>>,
     /// Since when the other side takes nothing of an answer; `None`: it does.
-    stands_since: Mutex<Option<Instant>>,
+    stalled_since: Mutex<Option<Instant>>,
     /// A request on it has shown the token.
     has_token: AtomicBool,
     /// Somebody else wants the place.
@@ -36,8 +36,8 @@ struct State {
 impl State {
     /// Since when the connection could make way for another one; `None`: it is at work.
     fn idle_since(&self) -> Option<Instant> {
-        let stands = *lock(&self.stands_since);
-        lock(&self.waits_since).or(stands.filter(|since| since.elapsed() >= BREATH))
+        let stalled = *lock(&self.stalled_since);
+        lock(&self.waits_since).or(stalled.filter(|since| since.elapsed() >= BREATH))
     }
 }
 
@@ -79,7 +79,7 @@ impl ConnectionLimit {
         };
         let state = Arc::new(State {
             waits_since: Mutex::new(Some(Instant::now())),
-            stands_since: Mutex::default(),
+            stalled_since: Mutex::default(),
             has_token: AtomicBool::new(false),
             is_wanted: Notify::new(),
         });
@@ -152,8 +152,8 @@ impl Peer {
     }
 
     /// The other side takes nothing of an answer since then; `None`: it does.
-    pub fn stands(&self, since: Option<Instant>) {
-        *lock(&self.0.stands_since) = since;
+    pub fn note_stall(&self, since: Option<Instant>) {
+        *lock(&self.0.stalled_since) = since;
     }
 }
 
@@ -240,7 +240,7 @@ mod tests {
             let places = places.clone();
             async move { places.take().await }
         });
-        place.peer().stands(Some(Instant::now()));
+        place.peer().note_stall(Some(Instant::now()));
         assert!(timeout(BREATH / 2, place.lost()).await.is_err());
         timeout(SOON + BREATH, place.lost()).await.expect("it takes nothing");
     }

@@ -13,27 +13,27 @@ pub struct Stalled<S, T> {
     stream: S,
     patience: Duration,
     /// Is told since when the other side takes nothing; `None`: it does again.
-    stands: T,
+    on_stall: T,
     /// Until when something must be taken; `None`: nobody waits for that.
     until: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S, T: Fn(Option<Instant>)> Stalled<S, T> {
     /// The connection, how long its other side may take nothing, and who is told since when it does not.
-    pub fn new(stream: S, patience: Duration, stands: T) -> Stalled<S, T> {
-        Stalled { stream, patience, stands, until: None }
+    pub fn new(stream: S, patience: Duration, on_stall: T) -> Stalled<S, T> {
+        Stalled { stream, patience, on_stall, until: None }
     }
 
     /// Passes on the result of writing; an error as soon as that has taken too long.
     fn in_time<W>(&mut self, context: &mut Context, written: Poll<io::Result<W>>) -> Poll<io::Result<W>> {
         if written.is_ready() {
             if self.until.take().is_some() {
-                (self.stands)(None);
+                (self.on_stall)(None);
             }
             return written;
         }
         let until = self.until.get_or_insert_with(|| {
-            (self.stands)(Some(Instant::now()));
+            (self.on_stall)(Some(Instant::now()));
             Box::pin(sleep(self.patience))
         });
         until.as_mut().poll(context).map(|()| Err(ErrorKind::TimedOut.into()))

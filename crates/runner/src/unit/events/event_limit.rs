@@ -6,7 +6,7 @@ const TOGETHER: f64 = 1e-9;
 const TOGETHER_OF_A_ROW: f64 = 1e-6;
 
 /// The events that count.
-enum Counted {
+enum CountedEvents {
     /// Events of all kinds, except at the begin of a step.
     All,
     /// State events that come together ([`TOGETHER`]), from this time on, s: other events have rows of their own, and delay nothing.
@@ -17,7 +17,7 @@ enum Counted {
 pub struct EventLimit {
     most: u32,
     left: u32,
-    counted: Counted,
+    counted: CountedEvents,
     /// The event that is handled next is counted already, or is not to be: a clock ticks there, which cannot be put off.
     is_counted: bool,
     /// The finding of too many events in this step is noted.
@@ -27,21 +27,21 @@ pub struct EventLimit {
 impl EventLimit {
     /// At most this number of events; `has_rows`: each event has rows of its own.
     pub fn new(most: u32, has_rows: bool) -> EventLimit {
-        let counted = if has_rows { Counted::Together(f64::NEG_INFINITY) } else { Counted::All };
+        let counted = if has_rows { CountedEvents::Together(f64::NEG_INFINITY) } else { CountedEvents::All };
         EventLimit { most, left: most, counted, is_counted: false, is_noted: false }
     }
 
     /// A step of the grid begins.
     pub fn begin_step(&mut self) {
         self.is_noted = false;
-        if matches!(self.counted, Counted::All) {
+        if matches!(self.counted, CountedEvents::All) {
             self.left = self.most;
         }
     }
 
     /// The drive goes on from `now`, s; `row`: the interval between two rows, s.
     pub fn go_on(&mut self, now: f64, row: f64) {
-        let Counted::Together(since) = &mut self.counted else { return };
+        let CountedEvents::Together(since) = &mut self.counted else { return };
         let together = (TOGETHER * now.abs().max(1.0)).max(TOGETHER_OF_A_ROW * row);
         if now - *since > together {
             (self.left, *since) = (self.most, now);
@@ -77,14 +77,14 @@ impl EventLimit {
 
     /// Events were handled; `is_within`: after the begin of the step.
     pub fn note_event(&mut self, is_within: bool) {
-        if !std::mem::take(&mut self.is_counted) && matches!(self.counted, Counted::All) && is_within {
+        if !std::mem::take(&mut self.is_counted) && matches!(self.counted, CountedEvents::All) && is_within {
             self.left = self.left.saturating_sub(1);
         }
     }
 
     /// Whether events up to the end of the step, also time events, are put off to its end.
     pub fn is_exhausted(&self) -> bool {
-        matches!(self.counted, Counted::All) && self.left == 0
+        matches!(self.counted, CountedEvents::All) && self.left == 0
     }
 
     /// Whether a finding of too many events is due: once per step.
