@@ -1,7 +1,11 @@
 //! A unix socket: one that is made here, that its user and its group may write to, and that two daemons never have; or one that a
 //! service manager has made, of which nothing is changed.
 
-use nix::sys::socket::{SockType, SockaddrStorage, getsockname, getsockopt, sockopt};
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockType, SockaddrStorage, UnixAddr, bind, getsockname, getsockopt, listen,
+    socket, sockopt,
+};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
 use std::io;
@@ -59,12 +63,11 @@ impl Socket {
             Ok(_) => return Err(failed("cannot listen there", &"it is there and no socket")),
             Err(_) => (),
         }
-        let listener = UnixListener::bind(path).map_err(|error| failed("cannot listen there", &error))?;
-        let made = fs::set_permissions(path, fs::Permissions::from_mode(MODE)).and_then(|()| path.symlink_metadata());
-        let number = made.map_err(|error| failed("cannot let its group write to it", &error))?.ino();
+        let failed = |error| failed("cannot listen there", &error);
+        let (listener, number) = bound(path).map_err(failed)?;
         let made = Made { path: path.to_owned(), number, _lock: lock };
-        listener.set_nonblocking(true).map_err(|error| failed("cannot listen there", &error))?;
-        Ok(Socket { listener, name: path.display().to_string(), _made: Some(made) })
+        listen(&listener, Backlog::MAXCONN).map_err(failed)?;
+        Ok(Socket { listener: UnixListener::from(listener), name: path.display().to_string(), _made: Some(made) })
     }
 
     /// One that somebody else has made, and listens at.
@@ -102,10 +105,37 @@ impl Socket {
     }
 }
 
+/// A socket of this path with its permissions, and its number. Nobody can connect to it yet: it had those of the umask before.
+fn bound(path: &Path) -> Result<(OwnedFd, u64), Errno> {
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let listener = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
+    bind(listener.as_raw_fd(), &UnixAddr::new(path)?)?;
+    let made = fs::set_permissions(path, fs::Permissions::from_mode(MODE)).and_then(|()| path.symlink_metadata());
+    let number = made.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?.ino();
+    Ok((listener, number))
+}
+
 impl Drop for Made {
     fn drop(&mut self) {
         if self.path.symlink_metadata().is_ok_and(|found| found.ino() == self.number) {
             let _ = fs::remove_file(&self.path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind::ConnectionRefused;
+    use std::os::unix::net::UnixStream;
+
+    /// Nobody is let in by the permissions that the umask would give it.
+    #[test]
+    fn it_takes_connections_only_once_it_has_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let (_listener, _) = bound(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, MODE);
+        assert_eq!(UnixStream::connect(&path).unwrap_err().kind(), ConnectionRefused);
     }
 }
