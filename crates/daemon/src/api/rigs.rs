@@ -227,7 +227,7 @@ pub async fn stop(
     (status = 200, body = RigStatus),
     (status = 404),
     (status = 408, description = "it still comes to rest"),
-    (status = 409, description = "it does not run, or an activation did not return in time, or the runner did not answer, and it runs on"),
+    (status = 409, description = "it does not run, is being paused or resumed already, or an activation did not return in time, or the runner did not answer, and it runs on"),
 ))]
 pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<RigStatus>, ProblemDetails> {
     let (rig, session) = that_runs(&rigs, &name)?;
@@ -244,7 +244,7 @@ pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<Ri
     (status = 200, body = RigStatus),
     (status = 404),
     (status = 408, description = "it does not go on yet"),
-    (status = 409, description = "it does not pause, or the runner has not answered in time, and it goes on as soon as it can"),
+    (status = 409, description = "it does not pause, is being paused or resumed already, or the runner has not answered in time, and it goes on as soon as it can"),
 ))]
 pub async fn resume(State(rigs): All, Path(name): Path<String>) -> Result<Json<RigStatus>, ProblemDetails> {
     let (rig, session) = that_runs(&rigs, &name)?;
