@@ -281,6 +281,51 @@ fn long_file(daemon: &Daemon, name: &str, length: u64) -> String {
     format!("/v1/rigs/steady/runs/{run}/{name}")
 }
 
+/// JSON that would be many times as long in memory as it is.
+#[test]
+fn long_json_takes_little_memory() {
+    own_core(|| {
+        let daemon = Daemon::new();
+        start_steady(&daemon);
+        let objects = format!(r#"{{"a":[{{"":1}}{}]}}"#, r#",{"":1}"#.repeat((4 << 20) / 7 - 10));
+        let numbers = format!(r#"{{"tracer.in_array":[1{}]}}"#, ",1".repeat((2 << 20) - 50));
+        let variables = "/v1/rigs/steady/variables";
+        for (body, status) in [(&objects, 422), (&numbers, 422)] {
+            let asked: Vec<UnixStream> = (0..7).map(|_| begin(&daemon, "PATCH", variables, body)).collect();
+            asked.into_iter().for_each(|stream| drop(answer(stream).detail(status)));
+        }
+        assert!(daemon.post("/v1/rigs/steady/start", &objects).detail(413).contains("65536 bytes"));
+        let json = "content-type: application/json\r\n";
+        daemon.ask_with("PUT", "/v1/rigs/other", json, &objects).detail(413);
+        steady_is_served_and_stops(&daemon);
+    });
+}
+
+/// A report of 30 MB, which nobody takes, and who has no token asks for time and again.
+#[test]
+fn long_reports_take_little_memory() {
+    own_core(|| {
+        let (daemon, port) = over_tcp(&["--anonymous-read"]);
+        start_steady(&daemon);
+        let report = long_file(&daemon, "report.json", 0);
+        let folder = daemon.folder.path().join("state/rigs/steady/runs");
+        let (path, _) = report.rsplit_once('/').unwrap();
+        let planted = folder.join(path.rsplit_once('/').unwrap().1).join("report.json");
+        std::fs::write(planted, format!("{{\"x\": \"{}\"}}", "x".repeat(30 << 20))).unwrap();
+        let ask = |_| {
+            let mut stream = connect(port);
+            stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes()).unwrap();
+            stream.read_exact(&mut [0; 12]).unwrap();
+            stream
+        };
+        let silent: Vec<_> = (0..20).map(ask).collect();
+        let memory = most_memory(&daemon);
+        assert!(memory < MOST_MEMORY, "{memory} KiB");
+        steady_is_served_and_stops(&daemon);
+        drop(silent);
+    });
+}
+
 /// All places at the socket are those of readers who take nothing.
 #[test]
 fn readers_who_take_nothing_make_way_for_others() {

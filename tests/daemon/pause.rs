@@ -1,9 +1,11 @@
 //! Pause, resume, reset and reload of a rig.
 
-use super::client::{Daemon, tracer};
+use super::client::{Daemon, request, tracer};
 use super::program::{PATIENCE, runner_of, send, shared_core, wait_until};
 use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
 use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -204,6 +206,43 @@ fn a_pause_of_a_rig_whose_runner_is_stopped_is_withdrawn() {
         assert_eq!(daemon.post("/v1/rigs/a/pause", "").json(200)["state"], "paused");
         daemon.post("/v1/rigs/a/stop", "").json(200);
     });
+}
+
+/// One request waits for the runner, and has a thread; the others are refused.
+#[test]
+fn pauses_of_a_rig_that_does_not_come_to_rest_keep_no_other_rig_waiting() {
+    shared_core(|| {
+        let daemon = started("shutdown_timeout = 60");
+        let runner = runner_of(daemon.child());
+        daemon.put("b", &tracer("")).json(201);
+        daemon.post("/v1/rigs/b/start", "").json(200);
+        send(runner, SIGSTOP);
+        let asked: Vec<UnixStream> = (0..17)
+            .map(|_| {
+                let mut stream = UnixStream::connect(daemon.socket()).unwrap();
+                stream.write_all(request("POST", "/v1/rigs/a/pause", "host: vecud\r\n", "").as_bytes()).unwrap();
+                stream.set_nonblocking(true).unwrap();
+                stream
+            })
+            .collect();
+        let mut refused = 0;
+        wait_until("all but one are refused", || {
+            refused += asked.iter().filter(|stream| is_refused(stream)).count();
+            refused == 16
+        });
+        let began = Instant::now();
+        assert_eq!(daemon.post("/v1/rigs/b/pause", "").json(200)["state"], "paused");
+        let took = began.elapsed();
+        send(runner, SIGCONT);
+        assert!(took < Duration::from_secs(30), "{took:?}");
+    });
+}
+
+/// Whether it is answered now that a rig is being paused already.
+fn is_refused(mut stream: &UnixStream) -> bool {
+    let mut bytes = [0; 4096];
+    let length = stream.read(&mut bytes).unwrap_or(0);
+    length > 0 && String::from_utf8_lossy(&bytes[..length]).contains("409")
 }
 
 /// Somebody stops it.

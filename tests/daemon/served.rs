@@ -45,6 +45,8 @@ fn files_of_runs_reach_nothing_and_every_error_is_a_problem() {
             }
         }
         let csv = format!("/v1/rigs/a/runs/{run}/evil.csv");
+        let (head, _) = ask(&daemon, "GET", &csv, "");
+        let tag = head.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
         let none = format!("/v1/rigs/a/runs/{run}/none");
         let json = "content-type: application/json\r\n";
         for (method, path, headers, status) in [
@@ -52,6 +54,11 @@ fn files_of_runs_reach_nothing_and_every_error_is_a_problem() {
             ("GET", &csv, "range: x=1-2\r\n", 200),
             ("GET", &csv, "range: lines=0-\r\n", 200),
             ("GET", &csv, "range: bytes=900-\r\n", 416),
+            ("GET", &csv, "range: bytes=1-99999999999999999999999\r\n", 200),
+            ("GET", &csv, "range: bytes=0-0,2-2\r\n", 200),
+            ("GET", &csv, "range: bytes=0-1\r\nif-range: \"x\"\r\n", 200),
+            ("GET", &csv, "range: bytes=0-1\r\nif-range: Thu, 01 Jan 2015 00:00:00 GMT\r\n", 200),
+            ("GET", &csv, &format!("range: bytes=0-1\r\nif-range: {tag}\r\n"), 206),
             ("GET", &csv, "if-unmodified-since: Thu, 01 Jan 2015 00:00:00 GMT\r\n", 412),
             ("POST", &csv, "", 405),
             ("GET", &none, "", 404),

@@ -19,6 +19,8 @@ pub const STREAMS: usize = 32;
 pub const MESSAGES: usize = 256;
 /// Events that wait for a reader.
 const ROOM: usize = 64;
+/// What they have together, bytes; one that is longer waits alone.
+const LENGTH: usize = 1 << 20;
 
 /// Figures that are younger are told to several streams: it takes a while to collect them.
 const FRESH: Duration = Duration::from_millis(500);
@@ -86,7 +88,7 @@ pub struct ServerEvent {
     /// `state`, `problem`, `figures`, `signals` or `lost`.
     pub name: &'static str,
     /// JSON in one line.
-    pub data: String,
+    pub data: Arc<str>,
 }
 
 /// Number of events that were lost because the reader was too slow.
@@ -97,41 +99,50 @@ struct Lost {
 
 /// Source of the events of one stream.
 pub struct EventSender {
-    sender: mpsc::Sender<ServerEvent>,
+    sender: mpsc::Sender<(ServerEvent, OwnedSemaphorePermit)>,
+    /// Bytes that more events have.
+    room: Arc<Semaphore>,
     lost: u64,
 }
 
-fn json(data: &impl Serialize) -> String {
-    serde_json::to_string(data).expect("strings, numbers and lists")
+fn json(data: &impl Serialize) -> Arc<str> {
+    serde_json::to_string(data).expect("strings, numbers and lists").into()
 }
 
 /// The events of one stream.
-pub struct Events(mpsc::Receiver<ServerEvent>);
+pub struct Events(mpsc::Receiver<(ServerEvent, OwnedSemaphorePermit)>);
 
 /// A stream, and where its events come from.
 pub fn stream() -> (EventSender, Events) {
     let (sender, receiver) = mpsc::channel(ROOM);
-    (EventSender { sender, lost: 0 }, Events(receiver))
+    (EventSender { sender, room: Arc::new(Semaphore::new(LENGTH)), lost: 0 }, Events(receiver))
 }
 
 impl EventSender {
     /// Tells an event, if there is room for it.
     pub fn tell(&mut self, name: &'static str, data: &impl Serialize) {
-        self.tell_json(name, &json(data));
+        self.tell_json(name, json(data));
     }
 
     /// Tells an event whose data is this JSON, if there is room for it.
-    pub fn tell_json(&mut self, name: &'static str, data: &str) {
+    pub fn tell_json(&mut self, name: &'static str, data: Arc<str>) {
         if self.lost > 0 {
-            let told = ServerEvent { name: "lost", data: json(&Lost { events: self.lost }) };
-            match self.sender.try_send(told) {
-                Ok(()) => self.lost = 0,
-                Err(_) => return self.lost += 1,
+            match self.send("lost", json(&Lost { events: self.lost })) {
+                true => self.lost = 0,
+                false => return self.lost += 1,
             }
         }
-        if let Err(TrySendError::Full(_)) = self.sender.try_send(ServerEvent { name, data: data.to_owned() }) {
+        if !self.send(name, data) {
             self.lost += 1;
         }
+    }
+
+    /// Whether there was room for an event, or nobody reads any more.
+    fn send(&self, name: &'static str, data: Arc<str>) -> bool {
+        let length = data.len().min(LENGTH) as u32;
+        let Ok(room) = self.room.clone().try_acquire_many_owned(length) else { return false };
+        let sent = self.sender.try_send((ServerEvent { name, data }, room));
+        !matches!(sent, Err(TrySendError::Full(_)))
     }
 
     /// Counts events that were lost on their way here.
@@ -148,7 +159,7 @@ impl EventSender {
 impl Events {
     /// The next one; `Ready(None)`: there is none any more.
     pub fn poll_next(self: Pin<&mut Self>, context: &mut Context) -> Poll<Option<ServerEvent>> {
-        self.get_mut().0.poll_recv(context)
+        self.get_mut().0.poll_recv(context).map(|told| told.map(|(event, _room)| event))
     }
 }
 
@@ -160,13 +171,16 @@ mod tests {
     fn a_slow_reader_loses_events_and_is_told_how_many() {
         let (mut source, mut events) = stream();
         (0..ROOM + 10).for_each(|number| source.tell("state", &number));
-        let read: Vec<ServerEvent> = std::iter::from_fn(|| events.0.try_recv().ok()).collect();
-        assert_eq!((read.len(), read[0].data.as_str(), read[ROOM - 1].data.as_str()), (ROOM, "0", "63"));
+        let read: Vec<ServerEvent> = std::iter::from_fn(|| Some(events.0.try_recv().ok()?.0)).collect();
+        assert_eq!((read.len(), &*read[0].data, &*read[ROOM - 1].data), (ROOM, "0", "63"));
         source.lost(5);
         source.tell("state", &"next");
-        let read: Vec<ServerEvent> = std::iter::from_fn(|| events.0.try_recv().ok()).collect();
-        let told = |name, data: &str| ServerEvent { name, data: data.to_owned() };
+        let read: Vec<ServerEvent> = std::iter::from_fn(|| Some(events.0.try_recv().ok()?.0)).collect();
+        let told = |name, data: &str| ServerEvent { name, data: data.into() };
         assert_eq!(read, [told("lost", "{\"events\":15}"), told("state", "\"next\"")]);
+        // Of long ones fewer have room.
+        (0..3).for_each(|_| source.tell("state", &"x".repeat(LENGTH / 2 - 2)));
+        assert_eq!(std::iter::from_fn(|| events.0.try_recv().ok()).count(), 2);
     }
 
     #[test]

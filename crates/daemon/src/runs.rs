@@ -2,10 +2,8 @@
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use vecud_host::RunName;
 use vecud_linux::files::Folder;
@@ -101,19 +99,17 @@ impl Runs {
     }
 
     /// What a run says of itself; `None`: there is no such run, or it has said nothing yet.
-    pub fn report(&self, run: &str) -> Option<Box<RawValue>> {
-        self.said(run)
+    pub fn report(&self, run: &str) -> Option<File> {
+        let folder = self.existing(run)?;
+        REPORTS.iter().find_map(|name| folder.file(name).ok())
     }
 
     /// What a run says of itself in short.
     pub fn summary(&self, run: &str) -> Option<RunSummary> {
-        self.said(run)
-    }
-
-    fn said<T: DeserializeOwned>(&self, run: &str) -> Option<T> {
         let folder = self.existing(run)?;
-        let texts = REPORTS.iter().filter_map(|name| folder.read_at_most(name, LONGEST_REPORT).ok()?);
-        texts.into_iter().find_map(|text| serde_json::from_slice(&text).ok())
+        let mut files = REPORTS.iter().filter_map(|name| folder.file(name).ok());
+        // Read as it comes: as a whole it may be long.
+        files.find_map(|file| serde_json::from_reader(BufReader::new(file.take(LONGEST_REPORT))).ok())
     }
 
     /// A run that has its report, as far as that can be read.
@@ -186,14 +182,14 @@ mod tests {
         fs::write(folder.path().join("secret"), "").unwrap();
         std::os::unix::fs::symlink(folder.path().join("secret"), runs.path(starts[0]).join("link")).unwrap();
         assert_eq!(runs.summary(starts[0]).unwrap().verdict, "pass");
-        assert!(runs.report(starts[0]).unwrap().get().contains("rig"));
+        assert!(io::read_to_string(runs.report(starts[0]).unwrap()).unwrap().contains("rig"));
         assert_eq!(runs.files(starts[0]).unwrap(), ["report.json"]);
         for (run, file) in [(starts[0], "../../secret"), (starts[0], "link"), ("..", "secret"), (starts[0], ".")] {
             assert!(runs.file(run, file).is_none(), "{run}/{file}");
         }
         // Whatever its length, which may be that of no disk.
         fs::File::options().write(true).open(&report).unwrap().set_len(1 << 40).unwrap();
-        assert!(runs.report(starts[0]).is_none() && runs.finished(starts[0]).is_none());
+        assert!(runs.summary(starts[0]).is_none() && runs.finished(starts[0]).is_none());
     }
 
     /// Also where the clock was set back, and where the first runs of a second are gone.

@@ -35,6 +35,8 @@ pub enum PauseError {
     Withdrawn(Nanos),
     /// The runner did not answer within this time and a little more: the run continues as soon as it can.
     NotAnswered(Nanos),
+    /// Another request to pause or resume the run waits for its answer.
+    UnderWay,
     /// The run ended meanwhile.
     Ended,
 }
@@ -61,6 +63,9 @@ impl fmt::Display for PauseError {
                  which is stopped or has no core, can",
                 timeout.seconds()
             ),
+            PauseError::UnderWay => {
+                f.write_str("it is being paused or resumed already: ask again when that is answered")
+            }
             PauseError::Ended => f.write_str("the run came to its end meanwhile"),
         }
     }
@@ -72,7 +77,7 @@ impl SharedRig {
     /// Completes all released activations and releases no others. Returns when that is done.
     pub fn pause(&self) -> Result<(), PauseError> {
         let until = self.patience();
-        let _turn = self.paused.turn();
+        let _turn = self.paused.turn().ok_or(PauseError::UnderWay)?;
         if self.paused.kept().open.is_some() || self.state() != SessionState::Running {
             return Err(PauseError::NotRunning(self.state()));
         }
@@ -103,7 +108,7 @@ impl SharedRig {
     /// Continues a paused run. Returns when it does.
     pub fn resume(&self) -> Result<(), PauseError> {
         let until = self.patience();
-        let _turn = self.paused.turn();
+        let _turn = self.paused.turn().ok_or(PauseError::UnderWay)?;
         // A run whose runner did not answer before may be asked once more.
         if self.paused.kept().open.is_none() && !self.is_paused() {
             return Err(PauseError::NotPaused(self.state()));

@@ -1,6 +1,6 @@
 //! The pauses of a run, kept for its report.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use vecud_base::time::Nanos;
 use vecud_report::{PauseResult, Pauses};
 
@@ -38,9 +38,13 @@ impl PauseLog {
 }
 
 impl Paused {
-    /// Waits for the turn to pause or resume the run.
-    pub fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The turn to pause or resume the run; `None`: somebody else has it.
+    pub fn turn(&self) -> Option<MutexGuard<'_, ()>> {
+        match self.turn.try_lock() {
+            Ok(turn) => Some(turn),
+            Err(TryLockError::Poisoned(turn)) => Some(turn.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// The pauses so far.

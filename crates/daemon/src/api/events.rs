@@ -147,7 +147,7 @@ async fn tell_figures(rigs: &Rigs, rig: &ManagedRig, patterns: &[String], source
         serde_json::to_string(&figures).expect("strings, numbers and lists")
     };
     if let Some(figures) = rigs.streams.figures(rig.name(), collect).await {
-        source.tell_json("figures", &figures);
+        source.tell_json("figures", figures);
     }
     if patterns.is_empty() {
         return;

@@ -1,8 +1,9 @@
-//! What holds for every request: its body is read as a whole in bounded time, and bounded memory for all of them together; it is answered
-//! in time, and an error in our own code costs the answer and no more.
+//! What holds for every request: its body is read as a whole in bounded time, and bounded memory for all of them together; so have long
+//! answers until they are taken; it is answered in time, and an error in our own code costs the answer and no more.
 
+use super::access::Unauthenticated;
 use super::problem::ProblemDetails;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
@@ -17,6 +18,9 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+/// What each body has room for, and what bodies of a few fields may have.
+pub const SHORT: usize = 64 << 10;
+
 /// The bounds of requests.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestLimits {
@@ -26,6 +30,8 @@ pub struct RequestLimits {
     pub short: usize,
     /// What all that are longer have room for together, until they are answered.
     pub together: usize,
+    /// What all long answers have room for together, until they are taken; those without the token have as much of their own.
+    pub answers: usize,
     /// How long a body may take.
     pub body: Duration,
     /// How long an answer may take.
@@ -39,7 +45,43 @@ const THROWN_AWAY: usize = 8;
 /// The routes, each request to which keeps within bounds.
 pub fn guarded<S: Clone + Send + Sync + 'static>(routes: Router<S>, bounds: RequestLimits) -> Router<S> {
     let room = Arc::new(Semaphore::new(bounds.together));
-    routes.layer(from_fn(move |request, next| answer(bounds, room.clone(), request, next)))
+    let [answers, of_strangers] = [(); 2].map(|()| Arc::new(Semaphore::new(bounds.answers)));
+    routes.layer(from_fn(move |request: Request, next| {
+        let is_stranger = request.extensions().get::<Unauthenticated>().is_some();
+        let answers = if is_stranger { &of_strangers } else { &answers }.clone();
+        let room = room.clone();
+        async move { bounded(bounds, answers, answer(bounds, room, request, next).await).await }
+    }))
+}
+
+/// The answer; where it is long, and in memory as a whole, with room until it is taken.
+async fn bounded(bounds: RequestLimits, room: Arc<Semaphore>, answer: Response) -> Response {
+    let Some(length) = answer.body().size_hint().exact().filter(|length| *length > bounds.short as u64) else {
+        return answer;
+    };
+    // One that is longer than all the room takes all of it.
+    let length = u32::try_from(length.min(bounds.answers as u64)).unwrap_or(u32::MAX);
+    let Ok(room) = room.try_acquire_many_owned(length) else {
+        let detail = "readers of long answers have not taken them yet: try again later";
+        return ProblemDetails::too_many(detail).into_response();
+    };
+    let (parts, body) = answer.into_parts();
+    match to_bytes(body, usize::MAX).await {
+        Ok(bytes) => Response::from_parts(parts, Bytes::from_owner(LongAnswer { bytes, _room: room }).into()),
+        Err(error) => ProblemDetails::internal(error.to_string()).into_response(),
+    }
+}
+
+/// An answer, and the room that it takes.
+struct LongAnswer {
+    bytes: Bytes,
+    _room: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for LongAnswer {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 async fn answer(bounds: RequestLimits, room: Arc<Semaphore>, request: Request, next: Next) -> Response {
@@ -143,7 +185,8 @@ mod tests {
     /// Status, kind and body of what is answered.
     async fn ask(path: &str, body: Body) -> (u16, String, String) {
         let second = Duration::from_secs(1);
-        let bounds = RequestLimits { longest: 10, short: 5, together: 9, body: second / 4, answer: second / 4 };
+        let bounds =
+            RequestLimits { longest: 10, short: 5, together: 9, answers: 9, body: second / 4, answer: second / 4 };
         let panics = || async {
             if std::hint::black_box(true) {
                 panic!("a test of what becomes of it");
@@ -176,6 +219,29 @@ mod tests {
         ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, BoxError>>> {
             Poll::Pending
         }
+    }
+
+    #[tokio::test]
+    async fn long_answers_have_so_much_room_together_until_they_are_taken() {
+        let second = Duration::from_secs(1);
+        let bounds = RequestLimits { longest: 99, short: 5, together: 99, answers: 15, body: second, answer: second };
+        let routes = guarded(Router::new().route("/echoes", post(|body: Bytes| async { body })), bounds);
+        let ask = async |length: usize, is_stranger: bool| {
+            let mut request = Request::post("/echoes").body(Body::from("x".repeat(length))).unwrap();
+            if is_stranger {
+                request.extensions_mut().insert(Unauthenticated);
+            }
+            routes.clone().oneshot(request).await.unwrap()
+        };
+        let first = ask(10, false).await;
+        let refused = ask(6, false).await;
+        assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (503, &"1".parse().unwrap()));
+        assert_eq!((ask(5, false).await.status(), ask(15, true).await.status()), (StatusCode::OK, StatusCode::OK));
+        // The room is that of the bytes, wherever they wait to be sent.
+        let bytes = to_bytes(first.into_body(), 1 << 20).await.unwrap();
+        assert_eq!(ask(6, false).await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        drop(bytes);
+        assert_eq!(ask(60, false).await.status(), StatusCode::OK);
     }
 
     #[tokio::test]

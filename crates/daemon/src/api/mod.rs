@@ -39,8 +39,9 @@ use utoipa_axum::routes;
 /// What requests keep within.
 const BOUNDS: RequestLimits = RequestLimits {
     longest: 4 << 20,
-    short: 64 << 10,
+    short: guard::SHORT,
     together: 32 << 20,
+    answers: 32 << 20,
     body: Duration::from_secs(30),
     answer: Duration::from_secs(300),
 };

@@ -15,11 +15,13 @@ pub static PAUSES: Pool = Pool::of(16);
 pub static CHECKS: Pool = Pool::of(16);
 /// Looks at runs on the disk.
 pub static READS: Pool = Pool::of(8);
+/// Reads long bodies with values: one at a time, which takes many times its length of memory.
+pub static VALUES: Pool = Pool::of(1);
 /// Looks at all rigs: however many ask, one thread looks.
 pub static SCRAPES: Pool = Pool::of(1);
 
 /// Threads that the pools need, and one for a piece of a file on each connection.
-pub const THREADS: usize = 16 + 16 + 16 + 8 + 1 + 2 * CONNECTIONS;
+pub const THREADS: usize = 16 + 16 + 16 + 8 + 1 + 1 + 2 * CONNECTIONS;
 
 /// Threads for one kind of work.
 pub struct Pool {

@@ -1,5 +1,6 @@
 //! Rigs: what they are, and what they do.
 
+use super::guard::SHORT;
 use super::pools::{CHANGES, CHECKS, PAUSES};
 use super::problem::ProblemDetails;
 use crate::definition::{RigSource, Start};
@@ -14,6 +15,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::{Extension, Json};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
@@ -54,20 +56,33 @@ pub fn that_runs(rigs: &Rigs, name: &str) -> Result<(Arc<ManagedRig>, SessionHan
     }
 }
 
-/// Parses a JSON body; an empty body gives the default.
-pub fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, ProblemDetails> {
-    let body = body.map_err(|rejected| ProblemDetails::malformed(rejected.status(), rejected.body_text()))?;
-    if body.trim_ascii().is_empty() {
-        return Ok(T::default());
+/// All of a body.
+pub fn whole(body: Body) -> Result<Bytes, ProblemDetails> {
+    body.map_err(|rejected| ProblemDetails::malformed(rejected.status(), rejected.body_text()))
+}
+
+/// Parses a JSON body of a few fields.
+pub fn json<T: DeserializeOwned>(body: Body) -> Result<T, ProblemDetails> {
+    let body = whole(body)?;
+    if body.len() > SHORT {
+        return Err(ProblemDetails::too_long(SHORT));
     }
     object(&body)
 }
 
-/// The fields of an object; null has none. Nor is a list of values in the order of the fields one.
-fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, ProblemDetails> {
-    let fields: Result<Option<serde_json::Map<_, _>>, _> = serde_json::from_slice(body);
-    let value = fields.and_then(|fields| serde_json::from_value(fields.unwrap_or_default().into()));
-    value.map_err(|error| ProblemDetails::malformed(StatusCode::BAD_REQUEST, error.to_string()))
+/// The fields of an object; an empty body and null have none. Nor is a list of values in the order of the fields one. What is not
+/// wanted takes no memory.
+pub fn object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, ProblemDetails> {
+    let fields = match body.trim_ascii() {
+        b"" | b"null" => b"{}",
+        fields => fields,
+    };
+    let read = match fields.first() {
+        Some(b'{') => serde_json::from_slice(fields),
+        // Whatever it is, the first letter of it is refused.
+        _ => Err(serde_json::from_slice::<Map<String, Value>>(fields).expect_err("an object begins with a brace")),
+    };
+    read.map_err(|error| ProblemDetails::malformed(StatusCode::BAD_REQUEST, error.to_string()))
 }
 
 /// All rigs.
@@ -120,15 +135,14 @@ pub async fn put(
     body: Body,
 ) -> Result<(StatusCode, Json<RigStatus>), ProblemDetails> {
     let name = named(&name)?;
-    let body = body.map_err(|rejected| ProblemDetails::malformed(rejected.status(), rejected.body_text()))?;
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let malformed =
         |error: &dyn std::fmt::Display| ProblemDetails::malformed(StatusCode::BAD_REQUEST, error.to_string());
     let source = if kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
-        let RigFile { path } = object(&body)?;
+        let RigFile { path } = json(body)?;
         RigSource::Path(path)
     } else {
-        RigSource::Text(String::from_utf8(body.into()).map_err(|error| malformed(&error))?)
+        RigSource::Text(String::from_utf8(whole(body)?.into()).map_err(|error| malformed(&error))?)
     };
     let Query(Put { reload }) = put.map_err(unread)?;
     // Over TCP there is a token, and nobody whose rights were known.
@@ -227,7 +241,7 @@ pub async fn stop(
     (status = 200, body = RigStatus),
     (status = 404),
     (status = 408, description = "it still comes to rest"),
-    (status = 409, description = "it does not run, or an activation did not return in time, or the runner did not answer, and it runs on"),
+    (status = 409, description = "it does not run, is being paused or resumed already, or an activation did not return in time, or the runner did not answer, and it runs on"),
 ))]
 pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<RigStatus>, ProblemDetails> {
     let (rig, session) = that_runs(&rigs, &name)?;
@@ -244,7 +258,7 @@ pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<Ri
     (status = 200, body = RigStatus),
     (status = 404),
     (status = 408, description = "it does not go on yet"),
-    (status = 409, description = "it does not pause, or the runner has not answered in time, and it goes on as soon as it can"),
+    (status = 409, description = "it does not pause, is being paused or resumed already, or the runner has not answered in time, and it goes on as soon as it can"),
 ))]
 pub async fn resume(State(rigs): All, Path(name): Path<String>) -> Result<Json<RigStatus>, ProblemDetails> {
     let (rig, session) = that_runs(&rigs, &name)?;

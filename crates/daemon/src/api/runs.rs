@@ -9,10 +9,10 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, RANGE};
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_RANGE, LAST_MODIFIED, RANGE};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use serde_json::value::RawValue;
+use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use tower::ServiceExt;
@@ -57,15 +57,21 @@ pub async fn list(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec
 /// The report of a run; of one that goes on what is known of it so far.
 #[utoipa::path(get, path = "/v1/rigs/{rig}/runs/{run}", params(("rig" = RigName, Path), ("run" = String, Path)), responses(
     (status = 200, description = "as docs/report.schema.json says", body = Object),
+    (status = 206, description = "a part of it", body = Object),
+    (status = 304, description = "it is as it was"),
     (status = 404),
+    (status = 412, description = "it is not as it was"),
+    (status = 416, description = "there is no such part"),
 ))]
 pub async fn report(
     State(rigs): All,
     Path((name, run)): Path<(String, String)>,
-) -> Result<Json<Box<RawValue>>, ProblemDetails> {
+    request: Request<Body>,
+) -> Result<Response, ProblemDetails> {
     let rig = rigs.find(&named(&name)?)?;
     let report = READS.run(move || rig.runs.report(&run).ok_or(run)).await?;
-    report.map(Json).map_err(|run| ProblemDetails::unknown(format!("rig {name} has no run {run} with a report")))
+    let report = report.map_err(|run| ProblemDetails::unknown(format!("rig {name} has no run {run} with a report")))?;
+    Ok(serve(&report, "application/json", request).await)
 }
 
 /// A file of a run. Parts of it can be asked for (`Range`).
@@ -82,27 +88,48 @@ pub async fn report(
 pub async fn file(
     State(rigs): All,
     Path((name, run, file)): Path<(String, String, String)>,
-    mut request: Request<Body>,
+    request: Request<Body>,
 ) -> Result<Response, ProblemDetails> {
-    // A range of other units is ignored (RFC 9110, 14.2).
-    let is_of_bytes = |range: &HeaderValue| range.to_str().is_ok_and(|range| range.trim_start().starts_with("bytes="));
-    if request.headers().get(RANGE).is_some_and(|range| !is_of_bytes(range)) {
-        request.headers_mut().remove(RANGE);
-    }
     let rig = rigs.find(&named(&name)?)?;
     let opened = rig.runs.file(&run, &file);
     let opened =
         opened.ok_or_else(|| ProblemDetails::unknown(format!("run {run} of rig {name} has no file {file}")))?;
+    Ok(serve(&opened, content_type(&file), request).await)
+}
+
+/// Serves a file that is open: piece by piece, as its reader takes it.
+async fn serve(opened: &File, content_type: &'static str, mut request: Request<Body>) -> Response {
     // Whatever has its name by now, this is served: the descriptor is a way to it until it is open once more.
-    let way = format!("/proc/self/fd/{}", opened.as_raw_fd());
-    let mut served = ServeFile::new(way).oneshot(request).await.into_response();
-    drop(opened);
+    let file = ServeFile::new(format!("/proc/self/fd/{}", opened.as_raw_fd()));
+    if let Some(range) = request.headers_mut().remove(RANGE)
+        && is_one_range(&range)
+        && is_as_it_was(&file, request.headers().get(IF_RANGE).cloned()).await
+    {
+        request.headers_mut().insert(RANGE, range);
+    }
+    let mut served = file.oneshot(request).await.into_response();
     let headers = served.headers_mut();
     if headers.contains_key(CONTENT_TYPE) {
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type(&file)));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     }
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    Ok(served)
+    served
+}
+
+/// Whether these are bytes in one piece whose end is a number of 64 bits. Other ranges are ignored, as they may be (RFC 9110, 14.2).
+fn is_one_range(range: &HeaderValue) -> bool {
+    let range = range.to_str().ok().and_then(|range| range.trim_start().strip_prefix("bytes="));
+    range.is_some_and(|range| {
+        let (_, end) = range.rsplit_once('-').unwrap_or_default();
+        !range.contains(',') && end.trim_end().len() < u64::MAX.ilog10() as usize
+    })
+}
+
+/// Whether a part of a file is wanted as it is now: `If-Range` has its tag or its date, or is not there (RFC 9110, 13.1.5).
+async fn is_as_it_was(file: &ServeFile, wanted: Option<HeaderValue>) -> bool {
+    let Some(wanted) = wanted else { return true };
+    let Ok(now) = file.clone().oneshot(Request::new(Body::empty())).await;
+    [ETAG, LAST_MODIFIED].iter().any(|validator| now.headers().get(validator) == Some(&wanted))
 }
 
 /// What a browser may do with a file of a run, which FMU code may have written: draw it, with scripts of its own that reach nothing,

@@ -6,6 +6,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use vecud_description::{Values, VariableType};
 use vecud_host::AcceptedValue;
 
@@ -42,10 +43,13 @@ fn float(value: f64, shortest: impl FnOnce() -> f64) -> Value {
 }
 
 /// JSON as values of a variable: one value, or a list of them. `Err`: what they have to be.
-pub fn from_json(json: &Value, settable: &AcceptedValue) -> Result<Values, String> {
+pub fn from_json(json: &RawValue, settable: &AcceptedValue) -> Result<Values, String> {
     use VariableType as T;
-    let one = std::slice::from_ref(json);
-    let elements = json.as_array().map_or(one, Vec::as_slice);
+    let elements: Vec<&RawValue> = match json.get().starts_with('[') {
+        true => serde_json::from_str(json.get()).map_err(|error| error.to_string())?,
+        false => vec![json],
+    };
+    let elements = elements.as_slice();
     match settable.variable_type {
         T::Float32 => all(elements, "numbers of 32 bits", |v| {
             let wide = float_of(v)?;
@@ -74,12 +78,15 @@ pub fn from_json(json: &Value, settable: &AcceptedValue) -> Result<Values, Strin
     }
 }
 
-fn all<T>(elements: &[Value], what: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, String> {
+fn all<T>(elements: &[&RawValue], what: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, String> {
     let mut values = Vec::new();
     for element in elements {
-        match read(element) {
+        let element = element.get();
+        // An object or a list is no value, and as one it would take many times its length of memory.
+        let value = if element.starts_with(['{', '[']) { None } else { serde_json::from_str(element).ok() };
+        match value.as_ref().and_then(&read) {
             Some(value) => values.push(value),
-            None => return Err(format!("its values are {what}, and {element} is none of them")),
+            None => return Err(format!("its values are {what}, and {element:.100} is none of them")),
         }
     }
     Ok(values)
@@ -128,7 +135,7 @@ mod tests {
         let items = vec![("OFF".to_owned(), 1), ("ON".to_owned(), 2)];
         let read = |json: &str, variable_type| {
             let settable = AcceptedValue { variable_type, items: items.clone() };
-            from_json(&serde_json::from_str(json).unwrap(), &settable)
+            from_json(serde_json::from_str(json).unwrap(), &settable)
         };
         use VariableType as T;
         for (json, variable_type, values) in [

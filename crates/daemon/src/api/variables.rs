@@ -1,7 +1,9 @@
 //! Variables that are set while a rig runs.
 
+use super::guard::SHORT;
+use super::pools::VALUES;
 use super::problem::ProblemDetails;
-use super::rigs::{Body, json, that_runs};
+use super::rigs::{Body, object, that_runs, whole};
 use super::signals::LIMIT;
 use super::values::from_json;
 use crate::name::RigName;
@@ -10,13 +12,13 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use utoipa::ToSchema;
 use vecud_description::Values;
-use vecud_host::{ControlError, Ticket};
+use vecud_host::{Control, ControlError, Ticket};
 
 /// How often it is looked what came of a command: from the first of these on, twice as long each time up to the second.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(16)];
@@ -85,20 +87,15 @@ pub async fn set(
     Path(name): Path<String>,
     body: Body,
 ) -> Result<(StatusCode, Json<BTreeMap<String, Set>>), ProblemDetails> {
-    let wanted: Map<String, Value> = json(body)?;
+    let body = whole(body)?;
     let (_, handle) = that_runs(&rigs, &name)?;
-    let control = handle.control();
-    let mut values: Vec<(&str, Values)> = Vec::new();
-    for (variable, value) in &wanted {
-        let read = from_json(value, &control.settable(variable)?);
-        let refused = |reason| ControlError::Refused { variable: variable.clone(), reason };
-        values.push((variable, read.map_err(refused)?));
-    }
-    let tickets = control.set_all(&values)?;
+    let (is_long, control) = (body.len() > SHORT, handle.control().clone());
+    let ask = move || ask(&body, &control);
+    let (variables, tickets) = if is_long { VALUES.run(ask).await?? } else { ask()? };
     let began = Instant::now();
     let mut set = BTreeMap::new();
     for (ticket, places) in tickets {
-        let names = || places.iter().map(|place| values[*place].0);
+        let names = || places.iter().map(|place| variables[*place].as_str());
         let left = LIMIT.saturating_sub(began.elapsed());
         let applied = outcome(&ticket, left, || handle.state() == vecud_host::SessionState::Paused).await.unwrap_or_else(|| {
             let names: Vec<&str> = names().collect();
@@ -111,6 +108,22 @@ pub async fn set(
         set.extend(names().map(|name| (name.to_owned(), Set { time: applied })));
     }
     Ok((status_of(set.values()), Json(set)))
+}
+
+/// What is asked of each command: the places of its variables.
+type Asked = Vec<(Ticket, Vec<usize>)>;
+
+/// Asks for what a body has: its variables, in the order of their names, and what was asked for.
+fn ask(body: &[u8], control: &Control) -> Result<(Vec<String>, Asked), ProblemDetails> {
+    let wanted: BTreeMap<String, &RawValue> = object(body)?;
+    let mut values: Vec<(&str, Values)> = Vec::new();
+    for (variable, value) in &wanted {
+        let read = from_json(value, &control.settable(variable)?);
+        let refused = |reason| ControlError::Refused { variable: variable.clone(), reason };
+        values.push((variable, read.map_err(refused)?));
+    }
+    let tickets = control.set_all(&values)?;
+    Ok((wanted.into_keys().collect(), tickets))
 }
 
 /// When a command was carried out, s, or `None` within where it waits for the end of a pause, as the runner says, or in its stead
