@@ -126,19 +126,20 @@ def pack(tree, file):
         entry(0, "TRAILER!!!", 0)
 
 
-def boot(packages, scratch, limit, say, initramfs="initramfs", memory=512, further=""):
-    """Runs the machine until it turns itself off; stage name -> file name -> content."""
-    serial, results = f"{scratch}/serial", f"{scratch}/results"
+def boot(packages, folder, limit, say, over, initramfs, memory=512, further=""):
+    """Runs the machine, with its files in this folder, until it turns itself off, or `over` is set; stage name -> file name -> content."""
+    os.mkdir(folder)
+    serial, results = f"{folder}/serial", f"{folder}/results"
     for file in (serial, results):
         open(file, "w").close()
     command = [
         packages.tool("qemu-system-x86_64"), *packages.firmware(), *CLOCK,
         "-machine", "pc", "-cpu", "max", "-smp", "1", "-m", str(memory), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
         "-serial", f"file:{serial}", "-serial", f"file:{results}",
-        "-kernel", f"{packages.root}/vmlinuz", "-initrd", f"{scratch}/{initramfs}", "-append", f"{COMMAND_LINE} {further}".strip(),
+        "-kernel", f"{packages.root}/vmlinuz", "-initrd", initramfs, "-append", f"{COMMAND_LINE} {further}".strip(),
     ]  # fmt: skip
     began, shown = time.monotonic(), 0
-    with open(f"{scratch}/qemu.log", "w") as log:
+    with open(f"{folder}/qemu.log", "w") as log:
         machine = subprocess.Popen(
             command, env=packages.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
@@ -146,6 +147,8 @@ def boot(packages, scratch, limit, say, initramfs="initramfs", memory=512, furth
             while machine.poll() is None:
                 if time.monotonic() - began > limit:
                     raise Hung(f"the guest was not done after {limit:g} s, in the stage that was named last")
+                if over.is_set():
+                    raise Hung("another boot has failed, or somebody wanted the end")
                 time.sleep(0.25)
                 names = stages_begun(results)
                 for name in names[shown:]:
@@ -180,11 +183,11 @@ def unpack(results):
     return stages
 
 
-def last_words(scratch, lines=40):
+def last_words(folder, lines=40):
     """The end of the serial console, and QEMU's own words."""
     words = []
     for name in ("serial", "qemu.log"):
-        if os.path.exists(f"{scratch}/{name}"):
-            with open(f"{scratch}/{name}", errors="replace") as file:
+        if os.path.exists(f"{folder}/{name}"):
+            with open(f"{folder}/{name}", errors="replace") as file:
                 words += file.read().splitlines()[-lines:]
     return "\n".join(words)

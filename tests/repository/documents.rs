@@ -1,6 +1,7 @@
 //! What the documents show is what the program takes.
 
 use crate::source::folder;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -30,6 +31,9 @@ fn rigs_in_the_documents_are_rigs() {
 fn files_that_the_documents_link_to_exist() {
     for name in [
         "README.md",
+        "docs/commands.md",
+        "docs/runs.md",
+        "docs/privileges.md",
         "docs/rig.md",
         "docs/state.md",
         "docs/report.md",
@@ -143,13 +147,16 @@ fn every_key_of_a_rig_is_explained() {
 }
 
 #[test]
-fn commands_in_the_readme_exist() {
+fn commands_that_pages_show_exist() {
     let help = Command::new(env!("CARGO_BIN_EXE_vecud")).arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
-    for line in blocks(&read("README.md"), "sh").iter().flat_map(|block| block.lines()) {
-        if let Some(command) = line.strip_prefix("vecud ").and_then(|rest| rest.split_whitespace().next()) {
-            assert!(help.contains(&format!("\n  {command} ")), "vecud has no {command}");
-        }
+    let pages = ["README.md", "docs/commands.md"].map(read);
+    let lines = pages.iter().flat_map(|page| blocks(page, "sh")).flat_map(str::lines);
+    let commands = lines.filter_map(|line| line.strip_prefix("vecud ")?.split_whitespace().next());
+    let commands: BTreeSet<&str> = commands.collect();
+    assert!(commands.len() > 10, "{commands:?}");
+    for command in commands {
+        assert!(help.contains(&format!("\n  {command} ")), "vecud has no {command}");
     }
 }
 

@@ -118,7 +118,7 @@ fn programs_are_told_of_mistakes_in_the_same_form() {
     assert_eq!(lines[2]["state"].as_str(), Some("no instance"));
 }
 
-/// As README has it: the FMU was called, so that this is no mistake in a line.
+/// As docs/runs.md has it: the FMU was called, so that this is no mistake in a line.
 #[test]
 fn results_that_cannot_be_written_are_exit_code_1() {
     for options in [&["-c", "instantiate"][..], &["-c", "instantiate", "--json"]] {

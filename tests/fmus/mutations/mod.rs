@@ -1,6 +1,6 @@
 //! What strangers hand to vecud, with everything wrong that chance finds: each kind of file that `vecud` reads is mutated, and
 //! read by the program as its user has it read. Whatever a file has become, it is read or refused: `vecud` ends by itself, with
-//! an exit code that README knows and without a panic; a refusal names the file; nothing is written where no result belongs,
+//! an exit code of docs/runs.md and without a panic; a refusal names the file; nothing is written where no result belongs,
 //! and no process or temporary file is left; and nothing takes more than 5 s of processor time
 //! or 1 GiB.
 //!

@@ -21,7 +21,7 @@ const LIMITS: &[(&str, &[u64])] = &[
     ("core", &[0]),
 ];
 
-/// Runs the rig under `prlimit`, and sees that it fails, if it does, in a way that README knows.
+/// Runs the rig under `prlimit`, and sees that it fails, if it does, with an exit code of docs/runs.md.
 fn limited(mode: &str, limit: &str, value: u64) {
     let rig = crate::hostile::rig(mode);
     let plain = rig.command();

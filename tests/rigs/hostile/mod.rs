@@ -1,5 +1,5 @@
 //! FMUs that do harm, runs that are interrupted, and machines that refuse what is asked for: whatever happens, `vecud` ends in
-//! time, with an exit code that README knows and no panic, what was measured is in a report that reads back, and nothing is left
+//! time, with an exit code of docs/runs.md and no panic, what was measured is in a report that reads back, and nothing is left
 //! behind: no process, no temporary file.
 //!
 //! The choices are drawn with fixed seeds. `VECUD_CAMPAIGN=all` makes every one of them, which takes an hour.
