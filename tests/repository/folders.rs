@@ -6,16 +6,10 @@ use std::collections::BTreeSet;
 
 /// Those that hold code as yet.
 const LEFT: &[&str] = &[
-    "crates/base/src/time/mod.rs",
     "crates/daemon/src/api/mod.rs",
     "crates/daemon/src/lib.rs",
     "crates/daemon/src/listen/mod.rs",
     "crates/daemon/src/service/mod.rs",
-    "crates/description/src/lib.rs",
-    "crates/description/src/model.rs",
-    "crates/description/src/read/fmi3/mod.rs",
-    "crates/description/src/read/mod.rs",
-    "crates/fmi/src/abi/mod.rs",
     "crates/host/src/by_hand/mod.rs",
     "crates/host/src/control/mod.rs",
     "crates/host/src/doctor/facts/mod.rs",
@@ -36,8 +30,6 @@ const LEFT: &[&str] = &[
     "crates/report/src/lib.rs",
     "crates/report/src/read.rs",
     "crates/runner/src/stimuli.rs",
-    "crates/solver/src/lib.rs",
-    "crates/solver/src/tests/mod.rs",
     "src/cli/call.rs",
     "src/cli/ctl/mod.rs",
     "src/cli/daemon/mod.rs",

@@ -1,4 +1,4 @@
-//! The FMU's part of a task's release: set, compute, get (semantics S10). One variant of [`Unit`] for each kind of [`Work`]; the
+//! The FMU's part of a task's release: set, compute, get (semantics S10). One variant of [`Unit`] for each kind of [`Work`](vecud_plan::Work); the
 //! code that carries values sees only [`Setting`](super::calls::Setting) and [`Getting`](super::calls::Getting).
 //!
 //! The unit decides the time that is handed to the FMU, and the one from which on its results are valid: for a model partition
