@@ -1,9 +1,11 @@
 //! Reads a recording, whichever format it has, and however many files it is in.
 
+#[cfg(feature = "arrow")]
+use super::arrow;
 use super::csv::{self, Dialect};
+use super::mcap;
 use super::row::{RecordingError, Row};
 use super::row_reader::{ARROW, RowReader};
-use super::{arrow, mcap};
 use std::collections::HashMap;
 use std::io::{self, BufRead};
 
