@@ -42,7 +42,7 @@ pub struct Fmi1EventInfo {
 }
 
 table! {
-    /// The functions of an FMU of FMI 1.0. Made [`Functions`], they stand behind adapters.
+    /// The functions of an FMU of FMI 1.0. Made [`Functions`](crate::Functions), they stand behind adapters.
     Fmi1Functions
     [ModelExchange CoSimulation] {
         GetVersion, get_version, "fmiGetVersion", () -> RawString;

@@ -37,7 +37,7 @@ pub struct Fmi2EventInfo {
 }
 
 table! {
-    /// The functions of an FMU of FMI 2.0. Made [`Functions`], they stand behind adapters.
+    /// The functions of an FMU of FMI 2.0. Made [`Functions`](crate::Functions), they stand behind adapters.
     Fmi2Functions
     [ModelExchange CoSimulation] {
         GetTypesPlatform, get_types_platform, "fmi2GetTypesPlatform", () -> RawString;
