@@ -532,7 +532,7 @@ fn unsafe_code_is_forbidden_outside_of_fmi_and_linux() {
     complain("unsafe code outside of fmi and linux", &findings);
 }
 
-/// A further version of FMI is a further file in `crates/fmi/src/abi`, and a further arm in few other places.
+/// A further version of FMI is two further files in `crates/fmi/src/abi`, and a further arm in few other places.
 #[test]
 fn only_those_named_here_ask_which_c_interface_an_fmu_has() {
     named_ask("C interface", ASK_ABI, |source| {

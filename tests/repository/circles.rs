@@ -31,10 +31,15 @@ impl House {
         let (module, handed_on) = self.handed_on.get_key_value(&module)?;
         let Some(name) = parts.get(length) else { return Some(module) };
         let by_name = handed_on.iter().find(|path| path.rsplit("::").next() == Some(name));
-        let of_all =
-            |path: &&String| self.sources.get(*path).is_some_and(|file| file.defined().any(|own| own == *name));
         let found = by_name.and_then(|path| self.file_of(path, seen));
-        found.or_else(|| handed_on.iter().find(of_all).map(String::as_str)).or(Some(module))
+        // `pub use module::*`
+        let of_all = handed_on.iter().filter(|path| self.sources.contains_key(*path));
+        let mut of_all = of_all.filter_map(|path| self.file_of(&format!("{path}::{name}"), seen));
+        found.or_else(|| of_all.find(|file| self.defines(file, name))).or(Some(module))
+    }
+
+    fn defines(&self, module: &str, name: &str) -> bool {
+        self.sources.get(module).is_some_and(|file| file.defined().any(|own| own == name))
     }
 
     /// Which file names which other one.
@@ -116,6 +121,13 @@ fn a_circle_is_found_straight_round_about_and_behind_a_face() {
         ("crates/a/src/c.rs", "pub struct X; fn f(_: super::Y) {}"),
     ];
     assert_eq!(circles(&face), ["a: b c"]);
+    let two_faces = [
+        ("crates/a/src/lib.rs", "mod b; mod c; pub use b::*; pub use c::*;"),
+        ("crates/a/src/b.rs", "mod d; pub use self::d::*;"),
+        ("crates/a/src/b/d.rs", "pub struct Y(crate::X);"),
+        ("crates/a/src/c.rs", "pub struct X; fn f(_: super::Y) {}"),
+    ];
+    assert_eq!(circles(&two_faces), ["a: b c"]);
     let none = [
         ("crates/a/src/b.rs", "use crate::c::X;"),
         ("crates/a/src/c.rs", "pub struct X; mod tests { use crate::b::Y; }"),

@@ -6,6 +6,7 @@ mod contract;
 mod crates;
 mod documents;
 mod examples;
+mod folders;
 #[path = "../program/schema.rs"]
 mod json_schema;
 mod names;

@@ -177,6 +177,27 @@ impl Source {
         pairs.filter(move |(at, pair)| defines(pair) && is_public(*at)).map(|(_, pair)| pair[1].text.as_str())
     }
 
+    /// The line of its first item that is no `mod`, no `use`, no page of documentation that is tested and no `fn main` of a program.
+    pub fn first_code(&self) -> Option<usize> {
+        let mut at = 0;
+        while let Some(token) = self.tokens.get(at) {
+            let rest = &self.tokens[at..];
+            let through = |last: &str| texts(rest).position(|text| text == last).map_or(rest.len(), |place| place + 1);
+            let begins = |words: &[&str]| texts(rest).take(words.len()).eq(words.iter().copied());
+            at += match token.text.as_str() {
+                "#" if begins(&["#", "[", "cfg", "(", "doctest", ")", "]"]) => through(";"),
+                "#" => through("]"),
+                "pub" if begins(&["pub", "("]) => through(")"),
+                "mod" if texts(rest).nth(2) == Some("{") => 3,
+                "mod" | "use" => through(";"),
+                "pub" | "}" => 1,
+                "fn" if begins(&["fn", "main"]) && self.path.ends_with("main.rs") => function_length(rest),
+                _ => return Some(token.line),
+            }
+        }
+        None
+    }
+
     /// What it names of the program, with the crate first; `super::` is resolved.
     pub fn imports(&self) -> Vec<Named> {
         self.paths().into_iter().filter_map(|named| self.of_the_program(named)).collect()
@@ -429,4 +450,30 @@ fn a_missing_argument_is_seen() {
                 /// # Safety\n/// Do.\nunsafe fn c() {}\n// no\nstruct S;\nlet a = 1;\nlet b = 2;\nunsafe impl Send for S {}\n";
     let source = Source::new("src/a.rs".to_owned(), text.to_owned());
     assert_eq!(source.unargued().collect::<Vec<_>>(), [8, 17]);
+}
+
+#[test]
+fn code_is_told_from_declarations() {
+    let first = |path: &str, text: &str| Source::new(path.to_owned(), text.to_owned()).first_code();
+    let declarations = "//! fn a() {}\n#![forbid(unsafe_code)]\n#[macro_use]\nmod a;\npub(crate) mod b;\nuse b::*;\n\
+                        pub(in crate::a) use self::a::{A, B as C};\npub mod c {\npub use x::*;\n}\n\
+                        #[cfg(doctest)]\n#[doc = \"\"]\nstruct D;\n";
+    assert_eq!(first("src/a/mod.rs", declarations), None);
+    for item in [
+        "pub fn a() {}",
+        "fn main() {}",
+        "struct A;",
+        "pub(crate) enum A {}",
+        "trait A {}",
+        "unsafe impl A for B {}",
+        "const A: u8 = 1;",
+        "static A: u8 = 1;",
+        "pub type A = B;",
+        "macro_rules! a { () => {} }",
+        "thread_local! {}",
+        "mod tests { use super::*; #[test] fn a() {} }",
+    ] {
+        assert_eq!(first("src/a/mod.rs", &format!("{declarations}{item}")), Some(14), "{item}");
+    }
+    assert_eq!(first("src/main.rs", "mod a; fn main() { a::b(); }"), None);
 }

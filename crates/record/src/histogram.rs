@@ -7,7 +7,7 @@
 //! Values are nanoseconds from 0 to an hour, in buckets of at most 1/128 of the value (two significant digits). Anything
 //! longer counts as an hour in the buckets; the exact maximum keeps the real value.
 
-use super::LINE;
+use super::ring::LINE;
 use hdrhistogram::Histogram as Hdr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -48,9 +48,4 @@ pub mod unusable;
 pub mod written;
 
 pub use newest::RowWatcher;
-use ring::LINE;
-
-/// Whether this program writes files of a format: `"arrow"` is a feature of it.
-pub fn writes(format: vecud_plan::Format) -> bool {
-    format != vecud_plan::Format::Arrow || cfg!(feature = "arrow")
-}
+pub use rotation::writes;

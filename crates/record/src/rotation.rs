@@ -21,6 +21,11 @@ use vecud_base::time::{Instant, Nanos};
 use vecud_linux::files;
 use vecud_plan::{Format, Plan};
 
+/// Whether this program writes files of a format: `"arrow"` is a feature of it.
+pub fn writes(format: Format) -> bool {
+    format != Format::Arrow || cfg!(feature = "arrow")
+}
+
 /// The files of one format.
 pub(super) struct RotatedFiles<'a> {
     plan: &'a Plan,

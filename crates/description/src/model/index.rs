@@ -1,7 +1,9 @@
 //! Look-ups by name and by value reference, without copies of the names: a table of places by keyed hashes of the names,
 //! and a sorted list of references.
 
-use super::{ValueReference, Variable, VariableKey, VariableType};
+use super::value_reference::ValueReference;
+use super::variable::{Variable, VariableType};
+use super::variable_key::VariableKey;
 use hashbrown::HashTable;
 use hashbrown::hash_table;
 use std::hash::{BuildHasher, RandomState};

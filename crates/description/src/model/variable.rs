@@ -1,6 +1,7 @@
 //! Variables: their types, attributes and values (FMI 3.0, 2.4.7).
 
-use super::{Abi, ValueReference};
+use super::abi::Abi;
+use super::value_reference::ValueReference;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vecud_base::priority::FmiPriority;

@@ -8,6 +8,9 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use vecud_base::time::{Fraction, TimeUnit};
 
+/// The root element of all texts.
+pub(super) const ROOT: &str = "fmiModelDescription";
+
 /// Root attributes that every text has.
 const ATTRIBUTES: [&str; 6] =
     ["fmiVersion", "modelName", "description", "author", "generationDateAndTime", "variableNamingConvention"];

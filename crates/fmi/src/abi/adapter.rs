@@ -4,7 +4,8 @@
 //! `Int32` and, as enumerations are, `Int64`; Boolean; String. Nothing is allocated: where C's type is another one, values are
 //! converted on the stack, [`PIECE`] of them for each call of the FMU.
 
-use super::{Birth, Functions};
+use super::birth::Birth;
+use super::functions::{Functions, VersionFunctions};
 use crate::Function;
 use crate::environment::Environment;
 use crate::thread::visit;
@@ -272,6 +273,6 @@ pub(super) unsafe extern "C" fn free(memory: *mut c_void) {
 }
 
 /// Everything that an adapter does not express is not called.
-pub(super) fn nothing(own: super::VersionFunctions) -> Functions {
+pub(super) fn nothing(own: VersionFunctions) -> Functions {
     Functions::answering::<super::table::Absent>(own)
 }

@@ -1,12 +1,26 @@
 //! The table that every call goes through, whatever the FMU speaks. Its functions have the signatures of FMI 3.0, which the
 //! draft shares; FMI 2.0 and 1.0 fill it with adapters ([`super::fmi2`], [`super::fmi1`]).
 
-use super::VersionFunctions;
 use super::table::{FunctionGroup, table};
+use super::tables::{DraftFunctions, Fmi1Functions, Fmi2Functions, Fmi3Functions};
 use crate::Function;
 use crate::types::*;
 use std::ffi::c_int;
 use vecud_description::Interface;
+
+/// Functions that only one C interface has, or that have other arguments there.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant)] // one per FMU, looked up without another indirection
+pub enum VersionFunctions {
+    /// FMI 1.0, behind adapters.
+    Fmi1(Fmi1Functions),
+    /// FMI 2.0, behind adapters.
+    Fmi2(Fmi2Functions),
+    /// FMI 3.0.
+    Fmi3(Fmi3Functions),
+    /// The text before 3.0-alpha.6.
+    Draft(DraftFunctions),
+}
 
 table! {
     /// The functions of an FMU.

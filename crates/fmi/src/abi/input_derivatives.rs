@@ -1,7 +1,8 @@
 //! Derivatives of inputs with respect to time, which FMI 2.0 and 1.0 hand over (`fmi2SetRealInputDerivatives`,
 //! `fmiSetRealInputDerivatives`). FMI 3.0 has intermediate updates instead.
 
-use super::{Functions, VersionFunctions, adapter, fmi1, fmi2, negated};
+use super::functions::{Functions, VersionFunctions};
+use super::{adapter, fmi1, fmi2, negated};
 use crate::types::*;
 
 impl Functions {

@@ -3,8 +3,9 @@
 //! FMI 2.0 and 3.0 differ in types. The draft is told why there is an event. FMI 1.0 has no modes: an event is one call
 //! (`fmiEventUpdate`), and the first one, at the start, is answered by `fmiInitialize`.
 
+use super::functions::{Functions, VersionFunctions};
 use super::update::RawUpdate;
-use super::{Functions, VersionFunctions, fmi1, fmi2};
+use super::{fmi1, fmi2};
 use crate::reasons::Reasons;
 use crate::types::*;
 use std::ptr;

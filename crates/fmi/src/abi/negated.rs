@@ -5,7 +5,7 @@
 //! that are set, are copied on the stack, [`PIECE`] of them for each call of the FMU.
 
 use super::adapter::{PIECE, has_failed, status, worse};
-use super::{Functions, VersionFunctions};
+use super::functions::{Functions, VersionFunctions};
 use crate::types::*;
 use std::ffi::c_int;
 use vecud_description::ValueReference;

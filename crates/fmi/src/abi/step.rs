@@ -3,7 +3,8 @@
 //! FMI 3.0 says all in one call. Before, an FMU that stops short answers Discard and says on demand how far it came; and a
 //! step may be pending: it is computed elsewhere, and whoever asked waits for it.
 
-use super::{Functions, VersionFunctions, adapter, fmi1, fmi2};
+use super::functions::{Functions, VersionFunctions};
+use super::{adapter, fmi1, fmi2};
 use crate::Function;
 use crate::environment::Environment;
 use crate::thread::visit;

@@ -3,7 +3,11 @@
 
 use crate::Function;
 use crate::types::{NOT_CALLED, RawInstance, RawStatus, RawString};
+use std::ffi::c_void;
 use vecud_description::Interface;
+
+/// Where a function of the list with this name in C is in the library; null when it is not there.
+pub(super) type Symbols<'a> = &'a dyn Fn(Function, &'static str) -> *mut c_void;
 
 /// Functions of a list that the same interface types have.
 pub struct FunctionGroup {
@@ -66,7 +70,7 @@ macro_rules! table {
 
         impl $Table {
             /// The functions of this table.
-            pub(super) const LIST: &[FunctionGroup] = &[$(FunctionGroup {
+            pub(in crate::abi) const LIST: &[FunctionGroup] = &[$(FunctionGroup {
                 of: &[$(Interface::$interface),*],
                 functions: &[$((Function::$variant, $name)),*],
             }),*];
@@ -77,7 +81,7 @@ macro_rules! table {
                 $Table::answering::<crate::abi::table::RefusingStub>($($own)?)
             }
 
-            pub(super) fn answering<A>($($own: $Own)?) -> $Table
+            pub(in crate::abi) fn answering<A>($($own: $Own)?) -> $Table
             where
                 $($(A: crate::abi::table::StubAnswer<$ret>,)*)*
             {
@@ -98,7 +102,7 @@ macro_rules! table {
             /// # Safety
             /// What `symbol` returns for a function is null or the address of a C function with the signature that this
             /// table gives it, callable for as long as the table is used.
-            pub(super) unsafe fn resolve(symbol: crate::abi::Symbols, $($own: $Own)?) -> $Table {
+            pub(in crate::abi) unsafe fn resolve(symbol: crate::abi::table::Symbols, $($own: $Own)?) -> $Table {
                 let mut table = $Table::refusing($($own)?);
                 $($(
                     let found = symbol(Function::$variant, $name);

@@ -7,8 +7,10 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::directory::read_error;
+use super::error::ArchiveError;
+use super::executed::is_executed;
 use super::limits::ArchiveLimits;
-use super::{ArchiveError, Until, is_executed};
+use super::until::Until;
 use crate::cache::{Cache, CacheKey};
 use vecud_linux::files;
 

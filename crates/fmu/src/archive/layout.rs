@@ -7,7 +7,7 @@ use std::path::Path;
 use super::directory::{self, read_error};
 use super::error::ArchiveError;
 use super::limits::ArchiveLimits;
-use super::{Unpacked, names_in};
+use super::unpacked::{Unpacked, names_in};
 use vecud_description::{Abi, ModelDescription};
 use vecud_linux::files;
 

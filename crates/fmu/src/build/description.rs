@@ -9,11 +9,11 @@ use std::path::PathBuf;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
+use super::choices::{BuildChoices, Definitions};
 use super::error::BuildError;
 use super::language::SourceLanguage;
 use super::options;
 use super::sources::{self, BuildConfiguration, LinkedLibrary, SourceFileSet, TranslationUnit};
-use super::{BuildChoices, Definitions};
 use crate::platform;
 use vecud_base::places::{self, LineIndex};
 use vecud_description::guard;
@@ -266,4 +266,5 @@ fn wrong(node: Node, detail: impl Into<String>) -> BuildError {
 }
 
 #[cfg(test)]
+#[path = "description_tests.rs"]
 mod tests;

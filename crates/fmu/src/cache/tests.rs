@@ -1,6 +1,11 @@
-use std::os::unix::fs::PermissionsExt;
-
-use super::*;
+use super::entry::{FILES, LIST, publish_plainly, write_list};
+use super::plain_path::{link_in, plain_path};
+use super::user_cache::choose;
+use super::{Cache, CacheError};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// The folder that `choose` takes when the environment holds just `variables`.
 fn chosen(variables: &[(&str, &Path)], temp: &Path) -> io::Result<PathBuf> {

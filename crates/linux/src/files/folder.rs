@@ -4,6 +4,7 @@
 //! descriptor (`/proc/self/fd/N`), so that nothing above it is looked up again; the last name of such a path may be a link, which is
 //! for whoever opens it not to follow.
 
+use super::ordinary_file::at_most;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, accessat, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 use std::fs::{self, File};
@@ -134,7 +135,7 @@ impl Folder {
     /// # Errors
     /// As [`Folder::file`].
     pub fn read_at_most(&self, name: impl AsRef<Path>, longest: u64) -> io::Result<Option<Vec<u8>>> {
-        super::at_most(self.file(name)?, longest)
+        at_most(self.file(name)?, longest)
     }
 
     /// Whether an ordinary file of this name is in it.

@@ -2,7 +2,7 @@
 
 use super::*;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn lock(levels: usize) -> PreemptionLock {
     PreemptionLock::new(levels, None).unwrap()

@@ -7,8 +7,8 @@
 //! The waker checks for a sleeper before it sends the signal. A signal that arrives late, when the deadline has just
 //! passed, runs an empty handler and, since the handler asks for it (`SA_RESTART`), system calls of FMU code continue.
 
-use super::super::SysError;
-use super::{WakeWord, Wakening};
+use crate::SysError;
+use crate::clock::SystemClock;
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering, compiler_fence, fence};
@@ -88,37 +88,35 @@ impl Sleeper {
         unsafe { libc::syscall(libc::SYS_tgkill, PROCESS.load(Ordering::Relaxed), sleeper, number()) };
         true
     }
-}
 
-impl WakeWord {
-    /// Sleeps while the word is `expected`, at most until `deadline` of `CLOCK_TAI`. `before` runs when everything is ready
-    /// but the system call, for tests.
-    pub(super) fn sleep_on_tai(&self, expected: u32, deadline: i64, before: impl Fn()) -> Wakening {
+    /// Sleeps until `deadline` of `CLOCK_TAI`, or until the word `has_changed`; returns whether it has. `before` runs when
+    /// everything is ready but the system call, for tests.
+    pub fn sleep_until(&self, deadline: i64, has_changed: impl Fn() -> bool, before: impl Fn()) -> bool {
         let deadline = deadline.max(0);
         let tid = crate::thread::current_tid();
         let request = REQUEST.with(UnsafeCell::get);
-        self.sleeper.0.store(tid, Ordering::Relaxed);
-        let wakening = loop {
+        self.0.store(tid, Ordering::Relaxed);
+        let is_woken = loop {
             // SAFETY: of this thread.
             unsafe { write(request, deadline / 1_000_000_000, deadline % 1_000_000_000) };
             // The request is written before anybody can send a signal that concerns it, and that is before the look.
             compiler_fence(Ordering::SeqCst);
             fence(Ordering::SeqCst);
-            if self.value() != expected {
-                break Wakening::Woken;
+            if has_changed() {
+                break true;
             }
             before();
             // SAFETY: the request lives as long as the thread; nothing is written back in an absolute sleep.
             unsafe { libc::clock_nanosleep(libc::CLOCK_TAI, libc::TIMER_ABSTIME, request, std::ptr::null_mut()) };
-            if self.value() != expected {
-                break Wakening::Woken;
+            if has_changed() {
+                break true;
             }
             // A signal for a sleep that was over already ends this one early.
-            if self.clock.now() >= deadline {
-                break Wakening::TimedOut;
+            if SystemClock::Tai.now() >= deadline {
+                break false;
             }
         };
-        self.sleeper.0.store(0, Ordering::Relaxed);
-        wakening
+        self.0.store(0, Ordering::Relaxed);
+        is_woken
     }
 }

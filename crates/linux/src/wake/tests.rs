@@ -1,9 +1,10 @@
 //! Every rule of the sleep, for both clocks.
 
 use super::*;
+use crate::clock::SystemClock;
 use crate::thread::block_signals;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 const CLOCKS: [SystemClock; 2] = [SystemClock::Monotonic, SystemClock::Tai];

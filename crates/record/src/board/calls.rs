@@ -1,7 +1,8 @@
 //! Calls into FMU code that are no activations: by the main thread before and after partitions run, and by the thread that
 //! reconfigures instances meanwhile. One word says whose code it is and in which function.
 
-use super::{Board, Global};
+use super::telemetry_segment::Board;
+use super::words::Global;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_plan::FmuId;
 

@@ -1,13 +1,13 @@
 //! Where the time of a task's activations went: histograms of the parts of a response that no other histogram has, the
 //! worst activations, the overruns, and what the kernel has counted for its thread. In real time only.
 
-use super::Board;
-use crate::LINE;
 use crate::histogram::{self, HistogramWriter};
 use crate::moment::{self, MomentCells, NotableActivation};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use crate::ring::LINE;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use vecud_base::time::{Instant, Nanos};
-use vecud_plan::{Mode, Plan, UnitId};
+use vecud_plan::{Mode, Plan};
 
 /// How many activations a list of the worst has.
 pub const WORST: usize = 10;
@@ -103,18 +103,10 @@ pub(super) fn region(plan: &Plan, next: &mut usize) -> Option<usize> {
     })
 }
 
-impl<'a> Board<'a> {
-    /// Where the time of a task went; `None` in virtual time.
-    pub fn causes(&self, task: UnitId) -> Option<CauseCells<'a>> {
-        let start = self.layout.causes? + task.0 * WORDS;
-        Some(CauseCells { words: &self.words[start..start + WORDS] })
-    }
-}
-
 /// The words of a task.
 #[derive(Clone, Copy)]
 pub struct CauseCells<'a> {
-    words: &'a [AtomicU64],
+    pub(super) words: &'a [AtomicU64],
 }
 
 impl<'a> CauseCells<'a> {

@@ -7,7 +7,11 @@
 
 use self::Range::{Any, Count, Fmu, Nanos, Task, Time, UpTo};
 use super::causes::{CauseCells, ResponsePart};
-use super::{Board, FMU_FINDINGS, FmuWord, Global, Layout, Metric, Phase, Scheduling, TaskWord, ThreadsState};
+use super::layout::{FMU_FINDINGS, Layout};
+use super::phase::Phase;
+use super::telemetry_segment::Board;
+use super::threads::ThreadsState;
+use super::words::{FmuWord, Global, Metric, Scheduling, TaskWord};
 use crate::histogram::HistogramWriter;
 use crate::unusable::Unusable;
 use crate::{findings, log};

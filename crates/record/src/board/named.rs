@@ -2,7 +2,7 @@
 //!
 //! FMU code can write anywhere, also to these words: a number beyond the last one names nothing.
 
-use super::Board;
+use super::telemetry_segment::Board;
 use vecud_plan::{FmuId, UnitId};
 
 impl Board<'_> {

@@ -1,6 +1,9 @@
 //! The shared memory between two runs of one process.
 
-use super::{Board, FMU_WORDS, FmuWord, Global, LOG_WORDS, Phase};
+use super::layout::{FMU_WORDS, LOG_WORDS};
+use super::phase::Phase;
+use super::telemetry_segment::Board;
+use super::words::{FmuWord, Global};
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Board<'_> {

@@ -4,7 +4,8 @@
 //! Before the threads leave, the supervisor looks at them once more. The numbers are untrusted: FMU code may have written
 //! them.
 
-use super::{Board, Global};
+use super::telemetry_segment::Board;
+use super::words::Global;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// The last message.

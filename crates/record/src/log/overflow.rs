@@ -3,7 +3,7 @@
 //! Any thread puts a line over the oldest of its kind, without waiting: a slot has one owner at a time, who has taken it by
 //! compare-and-swap, and a slot that somebody is at is left aside. A producer that a crash has stopped leaves its slot taken.
 
-use super::{BODY, LogRecord, Speaker, TEXT, fitting, read, write};
+use super::line::{BODY, LogRecord, Speaker, TEXT, fitting, read, write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Lines of each kind.

@@ -6,7 +6,8 @@
 //! batch says that a column reaches beyond its end; its descriptions of messages are checked, so these are read with it.
 
 use super::row::{RecordingError, Row};
-use super::{ARROW, text};
+use super::row_reader::{ARROW, RowReader};
+use super::text;
 use arrow_ipc::{Field, Message, Precision, Type};
 use std::collections::HashSet;
 use std::io::{BufRead, Read};
@@ -166,7 +167,7 @@ impl<R: BufRead> ArrowReader<R> {
     }
 }
 
-impl<R: BufRead> super::RowReader for ArrowReader<R> {
+impl<R: BufRead> RowReader for ArrowReader<R> {
     fn read(&mut self, row: &mut Row) -> Result<bool, RecordingError> {
         while self.rows.is_empty() {
             if !self.read_batch()? {

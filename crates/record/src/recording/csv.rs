@@ -10,6 +10,7 @@
 //! has left must be seen as one.
 
 use super::row::{Quotes, RecordingError, Row, after};
+use super::row_reader::RowReader;
 use std::io::{BufRead, Read};
 
 /// How a file is written.
@@ -56,7 +57,7 @@ pub(super) struct CsvReader<R> {
     broke_off: bool,
 }
 
-impl<R: BufRead> super::RowReader for CsvReader<R> {
+impl<R: BufRead> RowReader for CsvReader<R> {
     fn read(&mut self, row: &mut Row) -> Result<bool, RecordingError> {
         if !self.read_line(row)? {
             return Ok(false);

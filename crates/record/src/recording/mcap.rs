@@ -8,6 +8,7 @@
 use super::names::{NAMES, SIGNALS, START, TYPES, UNITS, keys, split};
 use super::protobuf::{self, Field, Fields, Value, read_schema, take_varint};
 use super::row::{RecordingError, Row};
+use super::row_reader::RowReader;
 use super::text;
 use lz4_flex::frame::FrameDecoder;
 use mcap::records::{Channel, MessageHeader, Record, op};
@@ -16,12 +17,10 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::io::{BufRead, Read};
-use std::mem;
 use std::ops::Range;
-use vecud_description::VariableType;
-use vecud_description::word;
+use std::{fmt, mem};
+use vecud_description::{VariableType, word};
 
 /// The first of the magic bytes, with which no text begins.
 pub(super) const FIRST_BYTE: u8 = 0x89;
@@ -150,7 +149,7 @@ impl<R: BufRead> McapReader<R> {
     }
 }
 
-impl<R: BufRead> super::RowReader for McapReader<R> {
+impl<R: BufRead> RowReader for McapReader<R> {
     fn units(&self) -> &[String] {
         self.content.columns.as_ref().map_or(&[], |[_, _, units]| units)
     }

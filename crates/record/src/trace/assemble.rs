@@ -8,10 +8,12 @@
 //! activation before the preempted one goes on. Only who is preempted itself between its end and its note comes late; that
 //! is still before the note of whom it has preempted.
 
-use super::Clock;
 use super::note::Note;
 use std::collections::{HashMap, VecDeque};
 use vecud_plan::{Plan, UnitId};
+
+/// How a note's time stamp becomes an instant of the run's axis, ns.
+pub type Clock<'a> = &'a dyn Fn(u64) -> i64;
 
 /// Ticks and armings whose activations are still to come, at most; activations of a core that may lie inside of another;
 /// sections of one activation.

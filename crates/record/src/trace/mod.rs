@@ -21,8 +21,5 @@ pub mod kernel;
 pub mod note;
 pub mod notes;
 
-pub use assemble::{Activated, Assembler, InnerSpan, Preempted, SectionKind, TraceItem};
+pub use assemble::{Activated, Assembler, Clock, InnerSpan, Preempted, SectionKind, TraceItem};
 pub use note::Note;
-
-/// How a note's time stamp becomes an instant of the run's axis, ns.
-pub type Clock<'a> = &'a dyn Fn(u64) -> i64;

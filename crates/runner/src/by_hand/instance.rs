@@ -3,9 +3,11 @@
 //! The types of `vecud_fmi` are the state machine. A request that the present state does not allow is refused before anything is
 //! called; [`Verb::states`](super::Verb::states) lists the states of each.
 
-use super::protocol::{FmiState, LoadRequest, Message, Reply, ReplyContent, Request, RequestFailure, VariableHandle};
+use super::channel::Channel;
+use super::protocol::{
+    self, FmiState, LoadRequest, Message, Reply, ReplyContent, Request, RequestFailure, VariableHandle,
+};
 use super::slot::{Slot, StateMode};
-use super::{Channel, protocol};
 use crate::surroundings::finding;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

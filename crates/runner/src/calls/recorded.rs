@@ -1,6 +1,6 @@
 //! The recorded values of a task, one row for each activation.
 
-use super::Calls;
+use super::set_compute_get::Calls;
 use crate::run_state::RunState;
 use crate::text::Text;
 use crate::thread_host::PartitionHost;

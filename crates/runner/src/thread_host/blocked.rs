@@ -1,16 +1,8 @@
 //! How long activations wait for the preemption lock, in `lockPreemption` and in clock updates.
 
-use super::PartitionHost;
-use std::cell::Cell;
+use super::partition_host::{PartitionHost, Waits};
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_linux::preemption::Locked;
-
-/// Time that waits for the lock have taken so far, ns.
-#[derive(Default)]
-pub(super) struct Waits {
-    blocked: Cell<i64>,
-    executed: Cell<i64>,
-}
 
 impl PartitionHost {
     /// Time that activations on this thread have waited for the lock so far, ns, whichever thread ran meanwhile.

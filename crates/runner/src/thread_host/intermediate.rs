@@ -3,13 +3,12 @@
 //!
 //! All memory is taken when a run is prepared.
 
-use super::PartitionHost;
 use crate::run_state::RunState;
-use crate::slopes::{CarriedDerivatives, HIGHEST, taylor};
+use crate::slopes::HIGHEST;
 use crate::values;
 use vecud_base::time::{Fraction, Instant, TimeUnit};
 use vecud_description::VariableType;
-use vecud_fmi::{Batch, Failure, Intermediate};
+use vecud_fmi::Batch;
 use vecud_plan::{FmuId, IntermediatePlan, Mode, Release, SignalId, UnitId, Work};
 use vecud_record::board::TaskWord;
 
@@ -18,24 +17,24 @@ const ROUNDING: f64 = 1e-9;
 
 /// The buffers of one instance for the midst of its steps.
 pub struct IntermediateWork {
-    time_unit: TimeUnit,
-    curves: Option<Curves>,
-    rows: Option<Rows>,
+    pub(super) time_unit: TimeUnit,
+    pub(super) curves: Option<Curves>,
+    pub(super) rows: Option<Rows>,
 }
 
 /// Inputs that are on lines or parabolas.
-struct Curves {
-    batch: Batch,
+pub(super) struct Curves {
+    pub(super) batch: Batch,
     /// Begin of the curves, as the FMU is told it; `None`: there are none yet.
-    since: Option<f64>,
+    pub(super) since: Option<f64>,
     /// Of each element its value then, and its derivatives in the FMU's unit of time.
-    elements: Vec<(f64, [f64; HIGHEST])>,
+    pub(super) elements: Vec<(f64, [f64; HIGHEST])>,
 }
 
 /// Rows of internal steps.
-struct Rows {
-    unit: UnitId,
-    batches: Vec<Batch>,
+pub(super) struct Rows {
+    pub(super) unit: UnitId,
+    pub(super) batches: Vec<Batch>,
     /// For each column of the unit: the batch and the element that it is read as.
     columns: Vec<(SignalId, Option<(usize, usize)>)>,
     /// The last row.
@@ -80,7 +79,7 @@ impl Rows {
     }
 
     /// The instant of a time that an FMU reports: the one of the grid where only rounding is between them.
-    fn instant(&self, unit: TimeUnit, time: f64) -> Option<Instant> {
+    pub(super) fn instant(&self, unit: TimeUnit, time: f64) -> Option<Instant> {
         let said = unit.instant(time)?;
         let (start, step) = self.grid;
         let steps = said.minus(start).map_or(0.0, Fraction::seconds) / step.seconds();
@@ -89,7 +88,7 @@ impl Rows {
     }
 
     /// Appends a row of the values that were read at `time`; the other columns are unchanged.
-    fn append(&mut self, run: &RunState, time: Instant) {
+    pub(super) fn append(&mut self, run: &RunState, time: Instant) {
         let Some(ring) = run.board.samples(self.unit) else { return };
         if self.last.is_some_and(|last| last >= time) {
             return;
@@ -116,53 +115,5 @@ impl Rows {
         if !is_kept {
             run.board.task(*unit).count(TaskWord::SamplesDropped, 1);
         }
-    }
-}
-
-impl PartitionHost {
-    /// Takes over the curves of the batch's inputs from `time` on. Returns whether this FMU asks for them in the midst of its
-    /// steps.
-    pub fn follow_curves(&self, time: Instant, batch: &Batch, slopes: &CarriedDerivatives) -> bool {
-        let mut midst = self.midst.borrow_mut();
-        let Some(IntermediateWork { time_unit, curves: Some(curves), .. }) = &mut *midst else { return false };
-        curves.since = Some(time_unit.value(time));
-        for (own, (element, derivatives)) in curves.elements.iter_mut().zip(slopes.elements()) {
-            *own = (f64::from_bits(batch.word(element)), derivatives);
-        }
-        true
-    }
-
-    /// [`vecud_fmi::ThreadHost::intermediate_update`].
-    pub(super) fn in_midst(&self, update: &Intermediate) {
-        if let Err(failure) = self.exchange_in_midst(update) {
-            self.fail(&failure);
-        }
-    }
-
-    /// All gets come first, then all sets.
-    fn exchange_in_midst(&self, update: &Intermediate) -> Result<(), Failure> {
-        let mut midst = self.midst.borrow_mut();
-        let Some(IntermediateWork { time_unit, curves, rows }) = &mut *midst else { return Ok(()) };
-        let Some(updates) = self.run.instances[self.fmu.0].updates.get() else { return Ok(()) };
-        if let Some(rows) = rows.as_mut().filter(|_| update.get_allowed && update.step_finished)
-            && let Some(time) = rows.instant(*time_unit, update.time)
-        {
-            for batch in &mut rows.batches {
-                let _warning_is_counted = updates.get(batch)?;
-                self.run.look_for_nan(self.fmu, Some(rows.unit), batch, || time);
-            }
-            rows.append(self.run, time);
-        }
-        if let Some(curves) = curves.as_mut().filter(|_| update.set_requested)
-            && let Some(since) = curves.since
-        {
-            let Curves { batch, elements, .. } = curves;
-            for (element, (value, derivatives)) in elements.iter().enumerate() {
-                let (value, _) = taylor(*value, *derivatives, update.time - since);
-                batch.set_word(element, value.to_bits());
-            }
-            let _warning_is_counted = updates.set(batch)?;
-        }
-        Ok(())
     }
 }

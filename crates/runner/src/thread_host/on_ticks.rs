@@ -1,31 +1,28 @@
 //! Variables of the draft's output clocks, which are read while their clock is active: in the callback that found it active.
 //! Their values are kept here for connections and the recording.
 
-use super::PartitionHost;
 use crate::ports::{self, Outgoing};
 use crate::run_state::RunState;
 use crate::text::Text;
-use crate::values::{self, Output, Publishing};
-use crate::visibility::Visibility;
+use crate::values::{self, Output};
 use vecud_base::time::Instant;
-use vecud_fmi::{Batch, ClockUpdate, Failure};
+use vecud_fmi::Batch;
 use vecud_plan::{FmuId, SignalId, UnitId};
-use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::samples::NewRecord;
 
 /// Buffers of one thread for one instance, and the values that its callbacks have read since its activation began.
 pub struct OnTicks {
-    all: Vec<OnTick>,
+    pub(super) all: Vec<OnTick>,
 }
 
-struct OnTick {
-    clocks: Vec<usize>,
-    values: Batch,
-    bundles: Outgoing,
-    single: Vec<Output>,
+pub(super) struct OnTick {
+    pub(super) clocks: Vec<usize>,
+    pub(super) values: Batch,
+    pub(super) bundles: Outgoing,
+    pub(super) single: Vec<Output>,
     /// The elements of `values` that are recorded: the number of the variable, and the column.
     recorded: Vec<(usize, usize, SignalId)>,
-    fresh: bool,
+    pub(super) fresh: bool,
 }
 
 impl OnTicks {
@@ -80,33 +77,5 @@ impl OnTicks {
             }
         }
         bits
-    }
-}
-
-impl PartitionHost {
-    /// Reads and publishes the variables of the active output clocks. Inside the lock, so that no other thread publishes these.
-    pub(super) fn read_on_ticks(&self, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
-        let now = self.unit().zip(self.due.get()).map(|(task, due)| {
-            // The interval of a changing clock is not known yet.
-            let stamp = Visibility::default().of(self.run, task, &due, None);
-            Publishing { unit: task, time: due.time, stamp, in_event: false }
-        });
-        for on_tick in &mut self.on_ticks.borrow_mut().all {
-            if !on_tick.clocks.iter().any(|&clock| active[clock] == 1) {
-                continue;
-            }
-            let _counted = updates.get(&mut on_tick.values)?;
-            on_tick.fresh = true;
-            self.run.look_for_nan(self.fmu, self.unit(), &on_tick.values, || self.time());
-            on_tick.bundles.publish(&on_tick.values);
-            for output in &on_tick.single {
-                if let Some(size) = output.publish(self.run, now, &on_tick.values, None, |_| false) {
-                    let (task, reference) = (self.unit(), Some(output.reference));
-                    let seen = Occurrence { task, reference, time: Some(self.time()), value: size as u64 };
-                    self.run.board.fmu(self.fmu).findings().note(FindingKind::OversizedValue, seen);
-                }
-            }
-        }
-        Ok(())
     }
 }

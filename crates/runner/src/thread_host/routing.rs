@@ -1,70 +1,20 @@
 //! Handles a clock update: reads every output clock once, hands its ticks to all clocks that it triggers, and arms countdown
 //! clocks (semantics S2, S4, S9). In the draft a tick may have a delay.
 
-use super::{Dispatch, Event, PartitionHost};
-use crate::delays::Delays;
+use super::clock_buffers::Countdowns;
+use super::partition_host::{Dispatch, Event, PartitionHost};
 use crate::exchange::{Deadline, TickStamp};
 use crate::intervals::{duration, roughly};
-use crate::run_state::RunState;
+use crate::values::Publishing;
+use crate::visibility::Visibility;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Fraction, Instant, Nanos, TimeUnit};
-use vecud_description::ValueReference;
-use vecud_fmi::{ElementIntervals, Failure, Interval, OutputClocks, Qualifier};
+use vecud_fmi::{ClockUpdate, ElementIntervals, Failure, Interval, Qualifier};
 use vecud_linux::prefetch::prefetch;
-use vecud_plan::{FmuId, OutputClock, TriggerTime, UnitId};
+use vecud_plan::{OutputClock, TriggerTime, UnitId};
 use vecud_record::board::TaskWord;
 use vecud_record::findings::{FindingKind, Occurrence};
 use vecud_record::ring::Ring;
-
-/// Buffers for one clock update.
-pub(super) struct Clocks {
-    outputs: OutputClocks,
-    /// In the draft.
-    delays: Option<Delays>,
-    decimal: Countdowns,
-    fraction: Countdowns,
-    intervals: Vec<f64>,
-    counters: Vec<u64>,
-    resolutions: Vec<u64>,
-}
-
-#[derive(Default)]
-struct Countdowns {
-    tasks: Vec<UnitId>,
-    references: Vec<u32>,
-    qualifiers: Vec<i32>,
-}
-
-impl Clocks {
-    /// Buffers for the output clocks and countdown clocks of `fmu`.
-    pub(super) fn new(run: &RunState, fmu: FmuId) -> Clocks {
-        let plan = &run.plan.fmus[fmu.0];
-        let countdowns = |fraction: bool| {
-            let partitions = plan.countdowns().iter().filter_map(|&id| Some((id, run.plan.units[id.0].partition()?)));
-            let wanted = partitions.filter(|(_, partition)| partition.supports_fraction == fraction);
-            let (tasks, references): (Vec<UnitId>, Vec<u32>) =
-                wanted.map(|(id, partition)| (id, partition.clock.0)).unzip();
-            Countdowns { qualifiers: vec![0; tasks.len()], tasks, references }
-        };
-        let (decimal, fraction) = (countdowns(false), countdowns(true));
-        let elements = plan.output_clocks.chunk_by(|a, b| a.reference == b.reference);
-        let outputs: Vec<_> = elements.map(|clock| (clock[0].reference, clock.len())).collect();
-        Clocks {
-            outputs: OutputClocks::new(&outputs),
-            delays: Delays::of(plan),
-            intervals: vec![0.0; decimal.tasks.len()],
-            counters: vec![0; fraction.tasks.len()],
-            resolutions: vec![0; fraction.tasks.len()],
-            decimal,
-            fraction,
-        }
-    }
-
-    /// Whether there is any.
-    pub(super) fn are_there(&self) -> bool {
-        !self.outputs.is_empty() || !self.decimal.tasks.is_empty() || !self.fraction.tasks.is_empty()
-    }
-}
 
 impl PartitionHost {
     /// The task in whose activation `clock`, which is active, has ticked: the caller's own, or a partition that the caller has
@@ -128,12 +78,6 @@ impl PartitionHost {
         if said < earliest { illegal(earliest) } else { said }
     }
 
-    /// Notes a violation of the standard, in the name of the activation under way.
-    pub(super) fn note(&self, finding: FindingKind, reference: Option<ValueReference>, value: u64) {
-        let seen = Occurrence { task: self.unit(), reference, time: Some(self.time()), value };
-        self.run.board.fmu(self.fmu).findings().note(finding, seen);
-    }
-
     /// Hands a tick of a clock, by its place among those of the instance, to all its targets.
     fn hand_out(&self, clock: usize, stamp: TickStamp) {
         let plan = &self.run.plan.fmus[self.fmu.0].output_clocks[clock];
@@ -173,6 +117,32 @@ impl PartitionHost {
             }
         };
         self.trace_tick(output, target, taken, stamp);
+    }
+
+    /// Reads and publishes the variables of the active output clocks. Inside the lock, so that no other thread publishes these.
+    fn read_on_ticks(&self, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
+        let now = self.unit().zip(self.due.get()).map(|(task, due)| {
+            // The interval of a changing clock is not known yet.
+            let stamp = Visibility::default().of(self.run, task, &due, None);
+            Publishing { unit: task, time: due.time, stamp, in_event: false }
+        });
+        for on_tick in &mut self.on_ticks.borrow_mut().all {
+            if !on_tick.clocks.iter().any(|&clock| active[clock] == 1) {
+                continue;
+            }
+            let _counted = updates.get(&mut on_tick.values)?;
+            on_tick.fresh = true;
+            self.run.look_for_nan(self.fmu, self.unit(), &on_tick.values, || self.time());
+            on_tick.bundles.publish(&on_tick.values);
+            for output in &on_tick.single {
+                if let Some(size) = output.publish(self.run, now, &on_tick.values, None, |_| false) {
+                    let (task, reference) = (self.unit(), Some(output.reference));
+                    let seen = Occurrence { task, reference, time: Some(self.time()), value: size as u64 };
+                    self.run.board.fmu(self.fmu).findings().note(FindingKind::OversizedValue, seen);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether this activation goes back to one of `target` at this very time: the tick will be coalesced.

@@ -2,19 +2,11 @@
 //!
 //! Without a trace nothing but a test of a pointer.
 
-use super::{Dispatch, PartitionHost};
+use super::partition_host::{Dispatch, PartitionHost, Section};
 use crate::exchange::TickStamp;
 use vecud_linux::cycles::ticks;
 use vecud_plan::UnitId;
 use vecud_record::trace::Note;
-
-/// A locked section of FMU code that goes on.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Section {
-    since: u64,
-    waited: u64,
-    nested: u32,
-}
 
 impl PartitionHost {
     fn is_virtual(&self) -> bool {

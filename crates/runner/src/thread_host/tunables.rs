@@ -1,6 +1,6 @@
 //! Tunable clocks whose intervals depend on tunable parameters (FMI 3.0, 2.2.8.3, "Tunable periodic Clock"; semantics S2).
 
-use super::{Dispatch, Event, PartitionHost};
+use super::partition_host::{Dispatch, Event, PartitionHost};
 use crate::activation_error::ActivationError;
 use crate::intervals::period;
 use vecud_base::time::{Fraction, Instant};

@@ -4,12 +4,13 @@
 //! Others see the same as if each release had been taken from the agenda: telemetry, counts, the order of all calls. As soon as a
 //! step is not regular (an early return, a failure), the batch ends with its instant; a run that has ended, at once.
 
-use super::super::activation_error::ActivationError;
-use super::super::run_state::{Ending, RunState};
-use super::super::stimuli::VirtualStimuli;
-use super::super::thread_host::PartitionHost;
-use super::super::unit::FastPathSteps;
-use super::{Moment, VirtualContext};
+use super::context::VirtualContext;
+use super::moment::Moment;
+use crate::activation_error::ActivationError;
+use crate::run_state::{Ending, RunState};
+use crate::stimuli::VirtualStimuli;
+use crate::thread_host::PartitionHost;
+use crate::unit::FastPathSteps;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use vecud_base::time::{Instant, Nanos};

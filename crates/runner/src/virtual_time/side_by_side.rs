@@ -4,7 +4,9 @@
 //! minds calls from another thread than the one that instantiated it. Each task is a step ahead of the next one, since instances
 //! that computed the same at once would leave the same in memory that they share.
 
-use super::{Moment, VirtualContext, goes_on, left};
+use super::context::VirtualContext;
+use super::end::{goes_on, left};
+use super::moment::Moment;
 use crate::activation::Activation;
 use crate::run_state::RunState;
 use crate::thread_host::{Dispatch, PartitionHost};
