@@ -1,5 +1,6 @@
 //! Shows a page to who has asked for it. Whatever keeps it from being shown is said and fails nothing: the page is there.
 
+use super::diagnostics::say;
 use std::env;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -13,7 +14,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub fn show(page: &Path) {
     let page = std::path::absolute(page).unwrap_or_else(|_| page.to_owned());
     if let Err(why) = open(&page) {
-        super::say(&format!("note: not shown in a browser, {why}: {}", page.display()));
+        say(&format!("note: not shown in a browser, {why}: {}", page.display()));
     }
 }
 

@@ -1,5 +1,6 @@
 //! `vecud check`: the plan of a rig, without running it, and whether its clocks meet their deadlines.
 
+use super::preview::plan;
 use super::report::RunFolder;
 use super::results;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ struct Valid {
 
 impl Valid {
     fn of(arguments: &Arguments) -> Result<Valid, Error> {
-        let prepared = super::plan(Options { file: arguments.file.clone(), ..Options::default() })?;
+        let prepared = plan(Options { file: arguments.file.clone(), ..Options::default() })?;
         vecud_host::check_sockets(&prepared)?;
         let run = arguments.measured.as_deref().map(|folder| figures(folder, &prepared)).transpose()?;
         let is_real = prepared.plan.mode == Mode::RealTime;

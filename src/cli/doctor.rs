@@ -1,6 +1,9 @@
 //! `vecud doctor`: is this machine ready for real time? It looks, and changes nothing; what it has measured is kept for reports.
 
+use super::diagnostics::say;
+use super::interruption::interruptible;
 use super::made::UnfinishedOutput;
+use super::preview::plan;
 use super::results;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
@@ -139,7 +142,7 @@ fn keep(probe: &Probe, tree: &Tree) {
     let now = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second()).unwrap_or_default();
     let Some(kept) = ProbeArchive::of(probe, tree, &now.to_string()) else { return };
     let written = Cache::user().map_err(|error| error.to_string()).and_then(|cache| {
-        cache.note().into_iter().for_each(|note| super::say(&format!("note: {note}")));
+        cache.note().into_iter().for_each(|note| say(&format!("note: {note}")));
         let file = cache.folder().join(kept::NAME);
         let earlier = vecud_linux::files::read_to_string(&file).ok().and_then(|text| ProbeArchive::read(&text, tree));
         let kept = earlier.into_iter().fold(kept, ProbeArchive::after);
@@ -148,13 +151,13 @@ fn keep(probe: &Probe, tree: &Tree) {
             .map_err(|error| format!("{}: {error}; set VECUD_CACHE to a folder that you may write to", file.display()))
     });
     if let Err(error) = written {
-        super::say(&format!("note: what was measured is not kept for reports: {error}"));
+        say(&format!("note: what was measured is not kept for reports: {error}"));
     }
 }
 
 /// Writes what an installed program has with it of the repository.
 fn write_files(folder: &Path) -> Result<ExitCode, Error> {
-    super::interruptible(|stop| UnfinishedOutput::folder(folder, SHIPPED).map(|made| made.keep(&stop)))?;
+    interruptible(|stop| UnfinishedOutput::folder(folder, SHIPPED).map(|made| made.keep(&stop)))?;
     let shown = folder.display();
     let told = format!(
         "{shown}: {} files; {shown}/rt-config/README.md explains them\n\
@@ -173,7 +176,7 @@ fn target(rig: Option<&Path>) -> Result<Target, Error> {
         return Ok(Target { rig: None, cpus, band: (low.get(), high.get()) });
     };
     let options = Options { file: file.to_owned(), mode: Some(Mode::RealTime), ..Options::default() };
-    let plan = super::plan(options)?.plan;
+    let plan = plan(options)?.plan;
     let mut cpus: Vec<usize> = plan.fmus.iter().map(|fmu| fmu.cpu).collect();
     cpus.sort_unstable();
     cpus.dedup();

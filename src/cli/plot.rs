@@ -1,7 +1,8 @@
 //! `vecud plot`: recorded signals of any stretch of time, of one recording or of two over each other.
 
+use super::numbers::finite;
 use super::report::drawn::{self, TimeRange};
-use super::report::{ComparisonInput, OUT, check_place, finite, write};
+use super::report::{ComparisonInput, OUT, check_place, write};
 use super::{browser, results};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

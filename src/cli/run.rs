@@ -1,6 +1,9 @@
 //! `vecud run`: a rig, or one FMU by itself.
 
+use super::diagnostics::say;
+use super::numbers::duration;
 use super::opening::Opening;
+use super::orphans::adopts;
 use super::{browser, results, terminal};
 use std::io::{IsTerminal, stderr, stdout};
 use std::os::fd::AsFd;
@@ -27,7 +30,7 @@ pub struct Arguments {
     stop_time: Option<Instant>,
     /// Length of a step of an FMU that runs alone, in seconds, as 0.01 or 1/100; default: the FMU's suggestion, else 1
     /// ms. For a rig: in place of step in [rig]
-    #[arg(long, value_name = "S", value_parser = super::duration)]
+    #[arg(long, value_name = "S", value_parser = duration)]
     step: Option<Fraction>,
     /// Where the report and the recordings go; default: vecud-out/<rig>
     #[arg(long, value_name = "DIR")]
@@ -138,7 +141,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         let text = title + &vecud_report::summary(&one.run, place.as_deref().unwrap_or("not written"), screen, &told);
         let instead = place.map(|place| format!("the report is there: {place}"));
         if let Err(error) = results::print(&text, instead.as_deref()) {
-            super::say(&error.to_string());
+            say(&error.to_string());
             codes.push(FAILED);
             break;
         }
@@ -195,7 +198,7 @@ fn session(options: &Options, events: EventSink) -> Result<Vec<Finished>, Error>
     if let Err(error) = confine::close_memory() {
         own.warnings.push(format!("FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD, its reports included: {error}"));
     }
-    own.adopts = super::adopts(|warning| own.warnings.push(warning));
+    own.adopts = adopts(|warning| own.warnings.push(warning));
     let session = Session::start(prepared, events, |_| ())?;
     if session.plan().mode == Mode::RealTime {
         affinity::keep_process_off(&session.plan().cores());

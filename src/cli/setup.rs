@@ -1,5 +1,6 @@
 //! Support for shells and editors: completions, manual pages, schemas of rig files and reports.
 
+use super::interruption::interruptible;
 use super::made::UnfinishedOutput;
 use super::results;
 use clap_complete::Shell;
@@ -72,7 +73,7 @@ pub fn manual(arguments: &Manual, mut command: clap::Command) -> Result<ExitCode
     let pages = pages(&command);
     let told =
         format!("{}: {} pages; next: man -l {}\n", folder.display(), pages.len(), folder.join("vecud.1").display());
-    super::interruptible(|stop| UnfinishedOutput::folder(folder, pages).map(|made| made.keep(&stop)))?;
+    interruptible(|stop| UnfinishedOutput::folder(folder, pages).map(|made| made.keep(&stop)))?;
     results::print(&told, None)?;
     Ok(ExitCode::SUCCESS)
 }

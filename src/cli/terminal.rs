@@ -6,6 +6,7 @@
 //! Messages wait; beyond [`KEPT`] of them the newest are left out and counted, errors and warnings beyond twice as many. Who has time waits
 //! before, as long as somebody reads. Of tables only the newest waits.
 
+use super::diagnostics::say;
 use std::io::{Write, stderr};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -46,7 +47,7 @@ fn show<T>(kept: &'static str, has_time: bool, work: impl FnOnce(EventSink) -> T
     let theirs = teller.clone();
     let sink = EventSink::new(move |event| theirs.hear(event));
     let mut result = None;
-    telling(&teller, &mut super::say, &mut stderr(), Box::new(|| result = Some(work(sink))));
+    telling(&teller, &mut say, &mut stderr(), Box::new(|| result = Some(work(sink))));
     result.expect("the work is done")
 }
 

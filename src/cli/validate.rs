@@ -1,6 +1,7 @@
 //! `vecud validate`: checks whether an FMU is sound.
 
 use super::opening::Opening;
+use super::orphans::adopts;
 use super::results;
 use super::simulate::{deviation, keep_apart};
 use super::terminal;
@@ -54,7 +55,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
             timeout: arguments.timeout,
             tolerance: arguments.reference_tolerance.clone(),
             stop: stop.clone(),
-            adopts: super::adopts(|warning| events.warn(format_args!("{warning}"))),
+            adopts: adopts(|warning| events.warn(format_args!("{warning}"))),
             preload: arguments.opening.preload.clone(),
             lenient: arguments.opening.lenient,
         };

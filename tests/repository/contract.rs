@@ -14,7 +14,7 @@ use vecud::report::{
 fn full() -> Run {
     let mut run = report::sample(1);
     run.repetition = Some(2);
-    run.problems = serde_json::from_str(include_str!("../../crates/report/src/problem_object/each.json")).unwrap();
+    run.problems = serde_json::from_str(include_str!("../../crates/report/src/each_problem.json")).unwrap();
     run.notes = vec!["a note".into()];
     run.trace.files = vec![TraceFile { why: vec!["an overrun".into()], ..TraceFile::new("trace.json") }];
     run.trace.kernel = Some(KernelTrace::default());

@@ -3,7 +3,8 @@
 //! Values are **microseconds** with three decimals (recorded in nanoseconds, scaled by 1000): the unit of every figure of
 //! the report. The plotter only labels its axis, so choose "microseconds" there.
 
-use super::{METRICS, Run, metrics};
+use super::Run;
+use super::metrics::{METRICS, metrics};
 use std::collections::HashSet;
 use vecud_record::histogram::Histogram;
 

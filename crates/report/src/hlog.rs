@@ -7,7 +7,8 @@
 //! `<fmu>.lock.wait` for the preemption lock. What a tag must not contain is written as in a URL (`%20` for a space), so
 //! that different names stay different. [`super::ReportFile::rebuild`] reads it back.
 
-use super::{Distribution, ProbeResult, Run, metrics};
+use super::metrics::metrics;
+use super::{Distribution, ProbeResult, Run};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use jiff::Timestamp;
@@ -97,9 +98,9 @@ fn unix_time(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::read::base64;
     use super::super::sample;
     use super::*;
+    use crate::read::base64;
     use hdrhistogram::serialization::Deserializer;
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 

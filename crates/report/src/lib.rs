@@ -56,6 +56,7 @@ mod limits;
 mod markup;
 mod measured;
 mod message;
+mod metrics;
 mod overruns;
 mod pauses;
 mod problem;
@@ -73,6 +74,7 @@ mod trace;
 mod trends;
 mod validation;
 mod values;
+mod verdict;
 mod words;
 
 pub use causes::{ActivationResult, Causes, KernelCounters, OtherClock, OverrunResult, PartsResult, ThreadCounts};
@@ -104,41 +106,4 @@ pub use trace::{Picture, TraceFile, TraceResult};
 pub use trends::{TrendClock, TrendPoint, TrendRun, Trends, trends, trends_json};
 pub use validation::{Check, CheckOutcome, Remark, Validation, Weight};
 pub use values::LiveValue;
-
-/// Whether the run succeeded: it neither failed nor exceeded a limit of the rig.
-pub fn passed(run: &Run) -> bool {
-    exit_code(run) == 0
-}
-
-/// The exit code of a run: 0 success, 1 failure, 3 an exceeded limit.
-pub fn exit_code(run: &Run) -> u8 {
-    let has = |severity| run.problems.iter().any(|problem| problem.severity == severity);
-    let failed = run.end == End::Failure || run.ended != Ended::Finished;
-    match (has(Severity::Failure) || failed, has(Severity::Limit)) {
-        (true, _) => 1,
-        (false, true) => 3,
-        (false, false) => 0,
-    }
-}
-
-/// Metrics of each clock, by their names in `report.json`.
-const METRICS: [&str; 11] = [
-    "wakeup_latency",
-    "start_latency",
-    "start_jitter",
-    "execution",
-    "response",
-    "preempted",
-    "blocked",
-    "set_get",
-    "host",
-    "wakeup_machine",
-    "arrival_latency",
-];
-
-/// The values of a clock's [`METRICS`]; only clocks that datagrams activate have the last one.
-fn metrics(clock: &ClockResult) -> Vec<(&'static str, &Distribution)> {
-    let ClockResult { wakeup_latency, start_latency, start_jitter, execution, response, .. } = clock;
-    let own = [wakeup_latency, start_latency, start_jitter, execution, response];
-    METRICS.into_iter().zip(own.into_iter().chain(clock.parts.all()).chain(&clock.arrival_latency)).collect()
-}
+pub use verdict::{exit_code, passed};

@@ -55,7 +55,7 @@ mod tests {
     use super::super::{ReportFile, hlog, html, json, junit, sample};
     use super::*;
 
-    const EACH: &str = include_str!("problem_object/each.json");
+    const EACH: &str = include_str!("each_problem.json");
 
     #[test]
     fn each_kind_has_its_object_and_is_read_back_from_it() {
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(schema["definitions"]["problem"]["properties"]["kind"]["enum"], json!(all));
         let known: Vec<Value> =
             problems.iter().map(|problem| to_value(&problem.kind).unwrap()["kind"].clone()).collect();
-        all.iter().for_each(|name| assert!(known.contains(&json!(name)), "no {name} in each.json"));
+        all.iter().for_each(|name| assert!(known.contains(&json!(name)), "no {name} in each_problem.json"));
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Requests of `vecud ctl` to a daemon, over its socket or over TCP, and the answers.
 
-use super::{Answered, Failure};
+use super::failure::{Answered, RequestFailure};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderValue, Method, Request, Response, Uri, header};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
 use std::future::poll_fn;
@@ -115,28 +116,34 @@ impl Client {
     }
 
     /// Sends a request without a body, and reads the whole answer.
-    pub fn ask(&self, method: Method, path: &str) -> Result<Vec<u8>, Failure> {
+    pub fn ask(&self, method: Method, path: &str) -> Result<Vec<u8>, RequestFailure> {
         self.send(method, path, "application/json", Vec::new())
     }
 
     /// Sends a request with a JSON body, and reads the whole answer.
-    pub fn tell(&self, method: Method, path: &str, value: &Value) -> Result<Vec<u8>, Failure> {
+    pub fn tell(&self, method: Method, path: &str, value: &Value) -> Result<Vec<u8>, RequestFailure> {
         self.send(method, path, "application/json", value.to_string().into_bytes())
     }
 
     /// Sends a request with a body of this content type, and reads the whole answer.
-    pub fn send(&self, method: Method, path: &str, kind: &'static str, body: Vec<u8>) -> Result<Vec<u8>, Failure> {
+    pub fn send(
+        &self,
+        method: Method,
+        path: &str,
+        kind: &'static str,
+        body: Vec<u8>,
+    ) -> Result<Vec<u8>, RequestFailure> {
         let unread = self.begin(method, path, kind, body)?;
         self.whole(unread)
     }
 
     /// Sends a request whose answer is read piece by piece.
-    pub fn open(&self, path: &str) -> Result<Unread, Failure> {
+    pub fn open(&self, path: &str) -> Result<Unread, RequestFailure> {
         self.begin(Method::GET, path, "application/json", Vec::new())
     }
 
     /// The next piece of an answer; `None`: that was all.
-    pub fn next(&self, unread: &mut Unread) -> Result<Option<Bytes>, Failure> {
+    pub fn next(&self, unread: &mut Unread) -> Result<Option<Bytes>, RequestFailure> {
         self.runtime.block_on(async {
             loop {
                 match poll_fn(|context| Pin::new(&mut unread.body).poll_frame(context)).await {
@@ -152,7 +159,7 @@ impl Client {
         })
     }
 
-    fn whole(&self, mut unread: Unread) -> Result<Vec<u8>, Failure> {
+    fn whole(&self, mut unread: Unread) -> Result<Vec<u8>, RequestFailure> {
         let mut whole = Vec::new();
         while let Some(piece) = self.next(&mut unread)? {
             whole.extend_from_slice(&piece);
@@ -161,7 +168,7 @@ impl Client {
     }
 
     /// The answer, if it is none of a problem.
-    fn begin(&self, method: Method, path: &str, kind: &'static str, body: Vec<u8>) -> Result<Unread, Failure> {
+    fn begin(&self, method: Method, path: &str, kind: &'static str, body: Vec<u8>) -> Result<Unread, RequestFailure> {
         let mut request = Request::builder().method(method).uri(path).header(header::HOST, self.to.host());
         request = request.header(header::CONTENT_TYPE, kind);
         if let Some(token) = &self.token {
@@ -172,7 +179,7 @@ impl Client {
             let mut connection = self.connect().await?;
             match timeout(ANSWER, connection.send_request(request)).await {
                 Ok(response) => response.map_err(|error| self.broken(&error)),
-                Err(_) => Err(Failure::Failed(format!("{}: no answer within {} s", self.to, ANSWER.as_secs()))),
+                Err(_) => Err(RequestFailure::Failed(format!("{}: no answer within {} s", self.to, ANSWER.as_secs()))),
             }
         });
         let response: Response<_> = response?;
@@ -185,7 +192,7 @@ impl Client {
         Err(self.refused(status, body))
     }
 
-    async fn connect(&self) -> Result<SendRequest<Body>, Failure> {
+    async fn connect(&self) -> Result<SendRequest<Body>, RequestFailure> {
         let connected = async {
             match &self.to {
                 DaemonAddress::Socket(path) => Ok(over(UnixStream::connect(path).await?).await),
@@ -201,7 +208,7 @@ impl Client {
         };
         match connected {
             Ok(connection) => connection.map_err(|error| self.broken(&error)),
-            Err(error) => Err(Failure::Failed(format!(
+            Err(error) => Err(RequestFailure::Failed(format!(
                 "{}: no daemon can be reached there: {error}; start one (vecud daemon), or say where one is with --socket PATH or \
                  --url URL",
                 self.to
@@ -209,16 +216,19 @@ impl Client {
         }
     }
 
-    fn broken(&self, error: &dyn fmt::Display) -> Failure {
-        Failure::Failed(format!("{}: the connection has ended before the answer: {error}", self.to))
+    fn broken(&self, error: &dyn fmt::Display) -> RequestFailure {
+        RequestFailure::Failed(format!("{}: the connection has ended before the answer: {error}", self.to))
     }
 
     /// What the daemon says of what it does not do.
-    fn refused(&self, status: u16, body: Vec<u8>) -> Failure {
+    fn refused(&self, status: u16, body: Vec<u8>) -> RequestFailure {
         let Ok(told) = serde_json::from_slice::<Told>(&body) else {
             let text = String::from_utf8_lossy(&body);
             let line = plain(text.lines().next().unwrap_or_default());
-            return Failure::Failed(format!("{}: the answer is {status} {line}: is this a vecud daemon?", self.to));
+            return RequestFailure::Failed(format!(
+                "{}: the answer is {status} {line}: is this a vecud daemon?",
+                self.to
+            ));
         };
         let error = match status {
             401 if self.token.is_none() => {
@@ -226,7 +236,7 @@ impl Client {
             }
             _ => told.error(),
         };
-        Failure::Answered(Box::new(Answered { status, body, error }))
+        RequestFailure::Answered(Box::new(Answered { status, body, error }))
     }
 }
 
@@ -276,6 +286,21 @@ pub fn file_name(name: &str) -> Option<&Path> {
     only.then(|| Path::new(name))
 }
 
+/// What an answer says.
+pub fn read<T: DeserializeOwned>(answer: &[u8]) -> Result<T, RequestFailure> {
+    serde_json::from_slice(answer).map_err(|error| {
+        RequestFailure::Failed(format!(
+            "the answer cannot be read: {error}; is the daemon of another version? --json prints it"
+        ))
+    })
+}
+
+/// These globs as a query.
+pub fn matching(globs: &[String]) -> String {
+    let parts: Vec<String> = globs.iter().map(|glob| format!("match={}", escaped(glob))).collect();
+    if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -310,5 +335,11 @@ mod tests {
             assert_eq!(file_name(name), None, "{name}");
         }
         assert_eq!(file_name("report.json"), Some(Path::new("report.json")));
+    }
+
+    #[test]
+    fn globs_are_a_query() {
+        assert_eq!(matching(&[]), "");
+        assert_eq!(matching(&["ecu.*".to_owned(), "a&b".to_owned()]), "?match=ecu.%2A&match=a%26b");
     }
 }

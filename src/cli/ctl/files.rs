@@ -1,7 +1,8 @@
 //! All files of a run, into a folder.
 
-use super::client::{Client, file_name};
-use super::{Failure, escaped, read, show};
+use super::client::{Client, escaped, file_name, read};
+use super::failure::RequestFailure;
+use super::show;
 use axum::http::Method;
 use std::fs::{self, File};
 use std::io::Write;
@@ -9,14 +10,15 @@ use std::path::Path;
 use vecud_host::Error;
 
 /// Writes the files of a run into a folder. What lies there already stays; then nothing is written.
-pub fn bring(client: &Client, runs: &str, run: &str, folder: &Path) -> Result<(), Failure> {
+pub fn bring(client: &Client, runs: &str, run: &str, folder: &Path) -> Result<(), RequestFailure> {
     let all: Vec<show::ListedRun> = read(&client.ask(Method::GET, runs)?)?;
     let files = all.into_iter().find(|own| own.run == run).map(|own| own.files).unwrap_or_default();
     fs::create_dir_all(folder).map_err(|error| Error::Output(folder.to_owned(), error))?;
     let mut places = Vec::new();
     for name in &files {
         let own = file_name(name);
-        let own = own.ok_or_else(|| Failure::Failed(format!("the run has a file of a name that is none: {name:?}")))?;
+        let own =
+            own.ok_or_else(|| RequestFailure::Failed(format!("the run has a file of a name that is none: {name:?}")))?;
         let place = folder.join(own);
         if place.symlink_metadata().is_ok() {
             let text = format!("{}: this file is there already; choose another folder with --out DIR", place.display());
@@ -26,7 +28,7 @@ pub fn bring(client: &Client, runs: &str, run: &str, folder: &Path) -> Result<()
     }
     for (name, place) in places {
         let mut unread = client.open(&format!("{runs}/{}/{}", escaped(run), escaped(name)))?;
-        let failed = |error: std::io::Error| Failure::Failed(format!("{}: {error}", place.display()));
+        let failed = |error: std::io::Error| RequestFailure::Failed(format!("{}: {error}", place.display()));
         let mut file = File::create_new(&place).map_err(failed)?;
         let written = loop {
             match client.next(&mut unread) {

@@ -5,6 +5,7 @@
 //! are counted, and their number is written. What the journal does not take goes to standard error.
 
 use super::journal::Journal;
+use crate::cli::diagnostics::say;
 use crossbeam::channel::{Receiver, RecvTimeoutError, TrySendError, bounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -93,7 +94,7 @@ impl Writer {
             }
         };
         if let Err(error) = thread::Builder::new().name("vecud.log".to_owned()).spawn(work) {
-            super::super::say(&format!("there is no thread that writes down what the daemon says: {error}"));
+            say(&format!("there is no thread that writes down what the daemon says: {error}"));
         }
         Writer { log, ends, written }
     }
@@ -123,7 +124,7 @@ fn write(journal: Option<&Journal>, line: &Line) {
     fields.extend(rig.as_deref().map(|rig| ("VECUD_RIG", rig)));
     fields.extend(run.as_deref().map(|run| ("VECUD_RUN", run)));
     if journal.is_none_or(|journal| journal.send(&fields).is_err()) {
-        super::super::say(&line.for_people());
+        say(&line.for_people());
     }
 }
 

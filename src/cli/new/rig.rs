@@ -4,6 +4,7 @@
 //! ambiguous one, each candidate is a line in a comment.
 
 use crate::cli::made::{UnfinishedOutput, folder_of};
+use crate::cli::preview::described;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ pub fn make(name: &Path, fmus: &[PathBuf], stop: &StopToken) -> Result<String, E
     let folder = folder.canonicalize().map_err(Error::file(folder))?;
     let (mut parts, mut names) = (Vec::new(), BTreeSet::new());
     for path in fmus {
-        let (_, description) = crate::cli::described(path, stop.clone())?;
+        let (_, description) = described(path, stop.clone())?;
         let name = free_name(&Rig::for_fmu(path).name, &mut names);
         let file = path.canonicalize().map_err(Error::file(path))?;
         parts.push(Part { name, path: path_from(&folder, path)?, file, description });

@@ -1,7 +1,9 @@
 //! `vecud report A --against B`.
 
+use super::arguments::Arguments;
+use super::page::{OUT, check_place, screen, show, write};
 use super::side::{ComparisonInput, Recording, Signals};
-use super::{Arguments, OUT, browser, check_place, screen, show, write};
+use crate::cli::browser;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

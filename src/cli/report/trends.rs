@@ -1,8 +1,10 @@
 //! `vecud report A B C ...`: many runs in one page, or as JSON.
 
+use super::arguments::Arguments;
+use super::page::{OUT, check_place, show, write};
 use super::side::RunFolder;
-use super::{Arguments, OUT, check_place, show, write};
-use crate::cli::{browser, results, say};
+use crate::cli::diagnostics::say;
+use crate::cli::{browser, results};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vecud_host::Error;

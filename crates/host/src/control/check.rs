@@ -1,6 +1,6 @@
 //! Checks commands before they are sent. Pure: names and values against the plan.
 
-use super::ControlError;
+use super::error::ControlError;
 use std::collections::BTreeMap;
 use vecud_description::{Values, VariableType};
 use vecud_plan::control::{elements, outside_of_limits};

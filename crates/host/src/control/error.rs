@@ -9,7 +9,7 @@ use vecud_fmi::{Function, Status};
 /// Reason why a command was not sent or not executed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ControlError {
-    /// The plan was made without [`super::super::Options::control`].
+    /// The plan was made without [`crate::Options::control`].
     NotControlled,
     /// No FMU of the rig has this name; the second text suggests a similar one.
     NoSuchFmu(String, String),

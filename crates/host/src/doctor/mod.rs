@@ -20,41 +20,21 @@
 #![forbid(unsafe_code)]
 
 pub mod against;
+mod case;
 pub mod facts;
 mod finding;
 pub mod kept;
 pub mod probe;
 pub mod rules;
 pub mod show;
+mod target;
 mod tree;
 pub mod trials;
 
+pub use case::Case;
 pub use facts::MachineFacts;
 pub use finding::{Action, FILES, Finding, Fix, Level, Needs};
 pub use probe::Probe;
+pub use target::Target;
 pub use tree::{Reading, Tree};
 pub use trials::Trials;
-
-/// Requirements on the machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// Name of the rig with these cores and priorities; `None`: they are vecud's defaults.
-    pub rig: Option<String>,
-    /// The cores, sorted.
-    pub cpus: Vec<usize>,
-    /// `SCHED_FIFO` priorities of partitions: lowest and highest.
-    pub band: (u8, u8),
-}
-
-/// All input of the rules.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// Requirements on the machine.
-    pub target: Target,
-    /// Facts from the machine's files.
-    pub facts: MachineFacts,
-    /// Results of the trials.
-    pub trials: Trials,
-    /// Result of the measurement; `None`: no measurement was requested.
-    pub probe: Option<Probe>,
-}

@@ -6,10 +6,10 @@
 //! memory until the end, since every incident is the last one at first: one that is not among the worst is not written
 //! before.
 
+use super::file::{NAME, PIECE, create};
 use super::over::{Single, over_limit};
 use super::picture::around;
 use super::worst::{Ledger, Responses};
-use super::{NAME, PIECE, create};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::io;

@@ -1,7 +1,7 @@
 //! Everything that is traced, in `trace.json` at once. When that has half of what the rig allows it becomes `trace-earlier.json`, in
 //! place of the one before, and a new one begins: both are whole files, and what was in a third one is told at the end.
 
-use super::{NAME, PIECE, create};
+use super::file::{NAME, PIECE, create};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use vecud_plan::Plan;

@@ -1,7 +1,7 @@
 //! Checks the library for this machine: it exists, and exports the functions of the offered interface types. None of
 //! its code runs.
 
-use super::Subject;
+use super::subject::ExaminedFmu;
 use crate::Error;
 use std::path::Path;
 use vecud_description::InterfaceOffer;
@@ -28,7 +28,7 @@ struct Found {
 }
 
 /// Examines the libraries of all offered interface types.
-pub fn look(subject: &Subject) -> Result<Libraries, Error> {
+pub fn look(subject: &ExaminedFmu) -> Result<Libraries, Error> {
     let (mut seen, mut remarks, mut obstacles) =
         (Vec::<(String, Vec<String>)>::new(), Vec::<Remark>::new(), Vec::new());
     for offer in &subject.description.interfaces {
@@ -52,7 +52,7 @@ pub fn look(subject: &Subject) -> Result<Libraries, Error> {
     Ok(Libraries { check, obstacles })
 }
 
-fn of_interface(subject: &Subject, offer: &InterfaceOffer) -> Result<Found, Error> {
+fn of_interface(subject: &ExaminedFmu, offer: &InterfaceOffer) -> Result<Found, Error> {
     let description = &subject.description;
     let choices = BuildChoices::default();
     let library = match subject.unpacked.library_of(description.abi, offer, &choices, &subject.cache) {
@@ -144,7 +144,7 @@ fn of_interface(subject: &Subject, offer: &InterfaceOffer) -> Result<Found, Erro
 }
 
 /// Whether that function belongs to another offered interface type, whose library is examined separately.
-fn is_of_another_offer(subject: &Subject, name: &str) -> bool {
+fn is_of_another_offer(subject: &ExaminedFmu, name: &str) -> bool {
     let description = &subject.description;
     description.interfaces.iter().any(|offer| {
         let own = symbols(description.abi, offer.interface(), &offer.common().model_identifier);

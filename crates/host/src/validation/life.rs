@@ -2,7 +2,7 @@
 //! terminated and freed. Then its state is saved and restored, two instances run together, twice, and FMUs that make
 //! steps are called from other threads.
 
-use super::{DESCRIPTION, Subject};
+use super::subject::{DESCRIPTION, ExaminedFmu};
 use crate::simulation::{self, Beginning, CsvText, RowSink, Simulated, SimulationOptions};
 use crate::{Error, EventSink, Prepared};
 use std::fs::File;
@@ -48,7 +48,7 @@ impl Lived {
 }
 
 /// Checks an interface type that the FMU offers; `obstacle`: reason why it cannot run.
-pub fn of(subject: &Subject, interface: Interface, obstacle: Option<&str>) -> Result<Vec<Check>, Error> {
+pub fn of(subject: &ExaminedFmu, interface: Interface, obstacle: Option<&str>) -> Result<Vec<Check>, Error> {
     let name = interface.name();
     if let Some(why) = obstacle {
         return Ok(vec![Check::not_tried(name, why)]);
@@ -84,7 +84,7 @@ pub fn of(subject: &Subject, interface: Interface, obstacle: Option<&str>) -> Re
     Ok(checks)
 }
 
-fn beginning(subject: &Subject, interface: Interface, twin: bool, tries_state: bool) -> SimulationOptions {
+fn beginning(subject: &ExaminedFmu, interface: Interface, twin: bool, tries_state: bool) -> SimulationOptions {
     SimulationOptions {
         file: subject.wanted.file.clone(),
         interface: Some(interface),
@@ -94,7 +94,7 @@ fn beginning(subject: &Subject, interface: Interface, twin: bool, tries_state: b
 }
 
 /// Plans a simulation with the time limit of the validation for each call.
-pub fn prepare(subject: &Subject, wanted: &SimulationOptions) -> Result<Result<Prepared, Vec<Remark>>, Error> {
+pub fn prepare(subject: &ExaminedFmu, wanted: &SimulationOptions) -> Result<Result<Prepared, Vec<Remark>>, Error> {
     let prepared = simulation::prepare(wanted, &subject.options(), &EventSink::default());
     let limited = |mut prepared: Prepared| {
         let limit = Nanos::from_seconds(subject.wanted.timeout.as_secs_f64());
@@ -106,7 +106,7 @@ pub fn prepare(subject: &Subject, wanted: &SimulationOptions) -> Result<Result<P
 
 /// Runs a simulation. A failure before its start is a finding about the FMU, or an error.
 pub fn live(
-    subject: &Subject,
+    subject: &ExaminedFmu,
     wanted: &SimulationOptions,
     change: impl FnOnce(&mut Prepared),
 ) -> Result<Result<Lived, Vec<Remark>>, Error> {
@@ -224,7 +224,7 @@ fn seen(prepared: &Prepared, run: &Run) -> String {
 }
 
 /// Saves and restores the state, and continues from a serialised state in another process.
-fn with_state(subject: &Subject, interface: Interface, life: &Lived, name: String) -> Result<Check, Error> {
+fn with_state(subject: &ExaminedFmu, interface: Interface, life: &Lived, name: String) -> Result<Check, Error> {
     let plan = &life.prepared.plan.fmus[0];
     if !plan.can_get_and_set_state {
         return Ok(Check::not_tried(name, "it does not say that it can (canGetAndSetFMUState)"));
@@ -260,7 +260,7 @@ enum GoneOn {
 }
 
 /// Continues from the middle of a life, in another process, with the serialised state that the FMU has there.
-fn go_on(subject: &Subject, interface: Interface, life: &Lived) -> Result<GoneOn, Error> {
+fn go_on(subject: &ExaminedFmu, interface: Interface, life: &Lived) -> Result<GoneOn, Error> {
     let plan = &life.prepared.plan;
     let Some((step, steps)) = steps_of(life) else { return Ok(GoneOn::Not) };
     let middle = plan.start.after_many(step, steps / 2);
@@ -304,7 +304,7 @@ fn go_on(subject: &Subject, interface: Interface, life: &Lived) -> Result<GoneOn
     })
 }
 
-fn offer<'a>(subject: &'a Subject, interface: Interface) -> Option<&'a InterfaceOffer> {
+fn offer<'a>(subject: &'a ExaminedFmu, interface: Interface) -> Option<&'a InterfaceOffer> {
     subject.description.interfaces.iter().find(|offer| offer.interface() == interface)
 }
 
@@ -318,7 +318,7 @@ fn steps_of(life: &Lived) -> Option<(Fraction, u64)> {
 }
 
 /// Runs two instances together in one process, and then two new ones.
-fn twice(subject: &Subject, interface: Interface, life: &Lived, name: String) -> Result<Check, Error> {
+fn twice(subject: &ExaminedFmu, interface: Interface, life: &Lived, name: String) -> Result<Check, Error> {
     if offer(subject, interface).is_some_and(|offer| offer.common().can_be_instantiated_only_once_per_process) {
         return Ok(Check::not_tried(name, "it can be instantiated only once per process, as it says"));
     }
@@ -363,7 +363,7 @@ fn twice(subject: &Subject, interface: Interface, life: &Lived, name: String) ->
 /// already `differ` without that. Values that deviate from those of one alone by a bit are a hint, and no offence: FMI
 /// 3.0 (2.2.1) promises parallel calls only across processes.
 fn on_threads(
-    subject: &Subject,
+    subject: &ExaminedFmu,
     interface: Interface,
     life: &Lived,
     differ: bool,
@@ -399,7 +399,7 @@ fn on_threads(
 }
 
 /// The first difference between instances on threads and one alone; `twin`: two at once.
-fn unlike(subject: &Subject, interface: Interface, life: &Lived, twin: bool) -> Result<Option<String>, Error> {
+fn unlike(subject: &ExaminedFmu, interface: Interface, life: &Lived, twin: bool) -> Result<Option<String>, Error> {
     let wanted = beginning(subject, interface, twin, false);
     let lived = match live(subject, &wanted, |prepared| prepared.options.side_by_side = true)? {
         Ok(lived) => lived,
@@ -418,7 +418,7 @@ fn unlike(subject: &Subject, interface: Interface, life: &Lived, twin: bool) -> 
 
 /// Whether a single instance computes the same values in each life.
 fn computes_the_same_twice(
-    subject: &Subject,
+    subject: &ExaminedFmu,
     interface: Interface,
     life: &Lived,
     tolerances: &Tolerances,
@@ -430,7 +430,7 @@ fn computes_the_same_twice(
 }
 
 /// Finding about a deviation between two instances that run together and one alone.
-fn of_deviation(subject: &Subject, interface: Interface, life: &Lived, what: &str) -> Result<Remark, Error> {
+fn of_deviation(subject: &ExaminedFmu, interface: Interface, life: &Lived, what: &str) -> Result<Remark, Error> {
     let differs = !computes_the_same_twice(subject, interface, life, &Tolerances::of_a_reference(None))?;
     Ok(match differs {
         true => Remark::warning(format!("{what}; an instance alone does not compute the same twice either")),

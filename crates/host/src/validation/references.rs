@@ -5,7 +5,7 @@
 //! FMUs with Event Mode are tried without it first, then with it: either may have been used.
 
 use super::life::{self, Lived, compared};
-use super::{DESCRIPTION, Subject};
+use super::subject::{DESCRIPTION, ExaminedFmu};
 use crate::Error;
 use crate::simulation::SimulationOptions;
 use std::fs::File;
@@ -26,7 +26,7 @@ use vecud_report::{Check, CheckOutcome, End, Remark};
 const NAME: &str = "reference results";
 
 /// Checks the manifest and each result; `lives`: the results of the lives so far.
-pub fn checks(subject: &Subject, lives: &[Check]) -> Result<Vec<Check>, Error> {
+pub fn checks(subject: &ExaminedFmu, lives: &[Check]) -> Result<Vec<Check>, Error> {
     let path = subject.unpacked.root.join(related::MANIFEST);
     if !path.is_file() {
         return Ok(vec![Check::not_tried(NAME, "it carries none (FMI-LS-REF)")]);
@@ -57,7 +57,7 @@ pub fn checks(subject: &Subject, lives: &[Check]) -> Result<Vec<Check>, Error> {
     Ok(all)
 }
 
-fn of_manifest(subject: &Subject, manifest: &Manifest) -> Check {
+fn of_manifest(subject: &ExaminedFmu, manifest: &Manifest) -> Check {
     let remark = |error: &related::ManifestError| {
         let message = error.message.clone();
         let remark = if error.is_formal { Remark::warning(message) } else { Remark::finding(message) };
@@ -79,7 +79,7 @@ fn of_manifest(subject: &Subject, manifest: &Manifest) -> Check {
 }
 
 /// The interface type whose results are compared, or the reason why none are.
-fn obstacle(subject: &Subject, related: &Related, home: &Path, lives: &[Check]) -> Result<Interface, String> {
+fn obstacle(subject: &ExaminedFmu, related: &Related, home: &Path, lives: &[Check]) -> Result<Interface, String> {
     if related.is_experiment() {
         return Err("vecud performs no experiments that are described (MA-HS-Experiments)".to_owned());
     }
@@ -102,7 +102,7 @@ fn obstacle(subject: &Subject, related: &Related, home: &Path, lives: &[Check]) 
 }
 
 /// Simulates and compares one result.
-fn result(subject: &Subject, interface: Interface, home: &Path, name: String) -> Result<Check, Error> {
+fn result(subject: &ExaminedFmu, interface: Interface, home: &Path, name: String) -> Result<Check, Error> {
     let wrong = |error: &RecordingError| {
         let remark = Remark::finding(error.message.clone()).in_file(home.display().to_string());
         remark.at(u32::try_from(error.line).unwrap_or(0), error.column)
@@ -212,7 +212,7 @@ struct Reference<'a> {
 
 impl<'a> Reference<'a> {
     /// Reads its header and first rows. `Ok(Err)`: the file does not fit this FMU.
-    fn open(subject: &'a Subject, home: &Path) -> Result<Result<Reference<'a>, Remark>, RecordingError> {
+    fn open(subject: &'a ExaminedFmu, home: &Path) -> Result<Result<Reference<'a>, Remark>, RecordingError> {
         let path = subject.unpacked.root.join(home);
         let mut recording = recording(&path)?;
         let columns = recording.names().to_vec();

@@ -1,5 +1,6 @@
+use super::comparison::beginning;
 use super::*;
-use crate::{Run, Screen, json, sample};
+use crate::{ReportFile, Run, Screen, json, sample};
 use proptest::prelude::*;
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! Hints from the kernel's data on the cores: counts of the whole run, and the work during the worst wake-ups where
 //! they were traced.
 
-use super::{NOTABLE, TIMES, name};
+use super::evidence::{NOTABLE, TIMES, name};
 use crate::format::{count, duration, plural, seconds};
 use crate::{ActivationResult, ClockResult, CoreCounts, KernelWork, Run, Served};
 

@@ -1,7 +1,9 @@
 use super::super::causes::{Causes, KernelCounters, OtherClock, ThreadCounts};
 use super::super::sample;
+use super::evidence::name;
 use super::*;
-use crate::{CoreCounts, Distribution, KernelWork, MemoryOverTime, Served};
+use crate::{ActivationResult, CoreCounts, Distribution, KernelWork, MemoryOverTime, Run, Scheduling, Served};
+use vecud_plan::Mode;
 
 const TASK: usize = 4; // ecu.task_1ms in the sample; plant.step is before it and more urgent.
 

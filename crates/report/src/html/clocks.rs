@@ -2,12 +2,14 @@
 
 use super::figure::{Series, figure};
 use super::histogram::histogram;
+use super::names::breakable;
 use super::over_time::{Course, over_time};
+use super::page::fold;
 use super::table::{Cell, Table, cells, html, none, number};
-use super::{breakable, escape, fold};
 use crate::chart::Frame;
 use crate::datagrams::fates;
 use crate::format::{count, micros, seconds, short_duration, short_micros};
+use crate::markup::escape;
 use crate::steps::figures;
 use crate::{ClockResult, Distribution, OverTime, Run};
 use vecud_plan::{Mode, TaskKind};

@@ -1,13 +1,15 @@
 //! `comparison.html`: two runs side by side, differences first. Made like `report.html`, and as self-contained.
 
 use super::deviations::{deviations, tables};
+use super::names::name;
+use super::page::{header, page, verdict};
 use super::table::{Cell, Table, html};
 use super::tiles::tile;
-use super::{escape, header, name, page, verdict};
 use crate::compare::{
     ClocksComparison, ComparedMetric, Comparison, FIGURES, SignalsComparison, ratio_text, round, some,
 };
 use crate::format::{count, micros, plural, seconds};
+use crate::markup::escape;
 use crate::words::Word;
 use crate::{Run, passed};
 use vecud_plan::Mode;
@@ -26,7 +28,7 @@ pub fn comparison_html(comparison: &Comparison) -> String {
     body += &outcome(comparison);
     body += &tiles(comparison);
     let notes: Vec<String> = comparison.all_notes().iter().map(|note| escape(note)).collect();
-    body += &super::notes("Worth knowing", &notes, "");
+    body += &super::page::notes("Worth knowing", &notes, "");
     if let Some(signals) = &comparison.signals {
         body += &tables(signals, comparison.common_only);
         body += &deviations(signals, &comparison.curves);

@@ -1,9 +1,10 @@
 //! The table of connections, and whether the promise of virtual time was kept.
 
+use super::names::breakable;
 use super::table::{Table, cells, html, number};
-use super::{breakable, escape};
 use crate::Run;
 use crate::format::seconds;
+use crate::markup::escape;
 
 /// Nothing for a rig without connections.
 pub fn connections(run: &Run) -> String {

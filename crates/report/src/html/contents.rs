@@ -1,6 +1,7 @@
 //! The table of contents, with links: an entry for each FMU with its outcome.
 
-use super::{anchor, breakable};
+use super::names::breakable;
+use super::page::anchor;
 use crate::format::{duration, plural};
 use crate::steps::tasks;
 use crate::{FmuStatus, Run};

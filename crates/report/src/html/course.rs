@@ -1,9 +1,9 @@
 //! Recorded columns over time: a line that steps from value to value, and where there are more values than room, reaches from the
 //! least to the greatest.
 
-use super::escape;
 use crate::chart::{Axis, Chart, Frame, Path, class};
 use crate::format::{plural, significant};
+use crate::markup::escape;
 use vecud_record::recording::envelope::{Bucket, Envelope, Overview};
 
 /// Characters that a line of a drawing has room for.

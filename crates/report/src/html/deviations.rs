@@ -1,13 +1,15 @@
 //! The signals of a comparison: which differ and by how much, and what the worst ones look like.
 
 use super::figure::{Drawing, captioned, entry, legend};
+use super::names::breakable;
+use super::page::fold;
 use super::table::{Cell, Table, cells, html, none, number};
-use super::{breakable, escape, fold};
 use crate::chart::{Axis, Chart, Frame, Path, Tick};
 use crate::compare::{
     ComparedCurve, EXACT, STEPS, SamplePair, SignalComparison, SignalsComparison, round, shown_pair, tolerance_text,
 };
 use crate::format::{count, plural};
+use crate::markup::escape;
 
 /// More signals than this are not listed one by one.
 const LISTED: usize = 1000;

@@ -1,8 +1,9 @@
 //! A figure: title, sentence, drawing, notes on omissions, and a legend with the maximum of each line.
 
-use super::{breakable, escape};
+use super::names::breakable;
 use crate::chart::{COLOURS, Chart, Frame, class, marker};
 use crate::format::{duration, short_duration};
+use crate::markup::escape;
 use vecud_record::histogram::Histogram;
 
 /// One line of a figure.

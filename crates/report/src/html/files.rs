@@ -27,14 +27,14 @@ pub fn files(run: &Run) -> String {
         ("run-earlier.log", "what run.log was before it was begun anew", run.log_rotations > 0),
     ];
     let row = |name: String, what: &str| [html(name), html(what.to_owned())];
-    let there = all.iter().filter(|(.., there)| *there).map(|(name, what, _)| row(super::file(name), what));
+    let there = all.iter().filter(|(.., there)| *there).map(|(name, what, _)| row(super::page::file(name), what));
     let rows = there.chain(run.recordings.iter().map(|files| row(names(files), &recorded(files))));
     let table = Table::new("File|What it is").rows(rows);
     format!("<h3>Files</h3>\n<p>Beside this page, as far as the rig asks for them.</p>\n{table}")
 }
 
 fn names(files: &Files) -> String {
-    let (first, last) = (super::file(&files.first), super::file(&files.last));
+    let (first, last) = (super::page::file(&files.first), super::page::file(&files.last));
     if first == last { first } else { format!("{first} to {last}") }
 }
 

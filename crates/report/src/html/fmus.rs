@@ -4,12 +4,15 @@
 use super::clocks::{details, numbers, tables};
 use super::figure::figure;
 use super::histogram::histogram;
+use super::names::breakable;
 use super::over_time::{Course, over_time};
+use super::page::anchor;
 use super::percentiles::percentiles;
 use super::selection::Selection;
-use super::{anchor, breakable, calls, escape, escape_with_code, parts, spread};
+use super::{calls, parts, spread};
 use crate::chart::{COLOURS, Frame};
 use crate::format::{count, plural};
+use crate::markup::{escape, escape_with_code};
 use crate::words::Word;
 use crate::{ClockResult, FmuResult, FmuStatus, Run};
 use vecud_plan::Mode;
@@ -117,7 +120,7 @@ fn log(fmu: &FmuResult) -> String {
         return String::new();
     }
     let lines: Vec<String> = fmu.log.iter().map(|line| escape(line)).collect();
-    let (name, lines) = (super::file("run.log"), lines.join("\n"));
+    let (name, lines) = (super::page::file("run.log"), lines.join("\n"));
     format!("<h4>Last log messages</h4>\n<p>All of them are in {name}.</p>\n<pre>{lines}</pre>\n")
 }
 

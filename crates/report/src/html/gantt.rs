@@ -3,11 +3,11 @@
 //! A lane for each partition, most urgent first. An upward arrow is a release, a block is execution, a pale part of it
 //! preemption by a more urgent partition, a line before it the wait; an arrow from lane to lane is a tick.
 
-use super::escape;
 use super::figure::{Drawing, key, styles, wide_and_narrow};
 use crate::chart::{Axis, Chart, Frame, class};
 use crate::ellipsis::cut;
 use crate::format::{duration, plural, seconds, short_duration};
+use crate::markup::escape;
 use crate::{ClockResult, KernelTrace, Picture, Run, TraceFile};
 use std::fmt::Write;
 use vecud_plan::{Mode, TraceMode, UnitId};
@@ -60,7 +60,7 @@ fn kernel(run: &Run, trace: &KernelTrace) -> String {
         0 => String::new(),
         lost => format!("; {} are missing", plural(lost, "event")),
     };
-    format!("<p>The kernel’s own trace is in {}: {why}{incident}{lost}.</p>\n", super::file(name))
+    format!("<p>The kernel’s own trace is in {}: {why}{incident}{lost}.</p>\n", super::page::file(name))
 }
 
 fn file(file: &TraceFile) -> String {
@@ -69,7 +69,7 @@ fn file(file: &TraceFile) -> String {
     let why = escape(&file.why.iter().take(shown).cloned().collect::<Vec<_>>().join("; "));
     let (from, to) = (seconds(file.from), seconds(file.to));
     let activations = plural(file.activations, "activation");
-    let name = super::file(&file.name);
+    let name = super::page::file(&file.name);
     format!("<li>{name}: {why}{more}; {activations} from {from} to {to}</li>\n")
 }
 

@@ -1,8 +1,10 @@
 //! The top of the page: verdict, problems and what to do about them, whether the machine was fit.
 
 use super::machine::{bands, locked};
-use super::{escape, escape_with_code, header, problems, verdict};
+use super::page::{header, verdict};
+use super::problems;
 use crate::format::{plural, seconds};
+use crate::markup::{escape, escape_with_code};
 use crate::{End, Ended, Run, Scheduling, passed};
 use vecud_base::plain::shell_word;
 use vecud_plan::Mode;
@@ -112,10 +114,10 @@ fn notes(run: &Run) -> String {
         let items: String = others.iter().map(|note| format!("<li>{note}</li>\n")).collect();
         let mut body = format!("<ul>\n{items}</ul>\n");
         if notes.len() > MOST {
-            let all = super::file("report.json");
+            let all = super::page::file("report.json");
             body += &format!("<p class=\"note\">The first {MOST} are listed here; {all} has all.</p>\n");
         }
-        folded = super::fold(&plural((notes.len() - NOTES) as u64, "further note"), &body, false);
+        folded = super::page::fold(&plural((notes.len() - NOTES) as u64, "further note"), &body, false);
     }
-    super::notes("Worth knowing", first, &folded)
+    super::page::notes("Worth knowing", first, &folded)
 }

@@ -1,6 +1,7 @@
 //! What the figures point at, near the top of the page.
 
-use super::{escape_with_code, notes};
+use super::page::notes;
+use crate::markup::escape_with_code;
 use crate::{Run, hints};
 
 /// The list; nothing when they point at nothing.

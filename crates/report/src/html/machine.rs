@@ -1,7 +1,8 @@
 //! The machine: what speaks for real time on it, and what against.
 
-use super::{escape, fold};
+use super::page::fold;
 use crate::format::{cores, plural};
+use crate::markup::escape;
 use crate::{DoctorFinding, DoctorResult, Ended, Fact, HostResult, MemoryOverTime, Run, Scheduling};
 use vecud_base::priority::FifoPriority;
 use vecud_plan::Mode;

@@ -1,6 +1,6 @@
 //! The overruns: which release found its clock still running, and why that took so long.
 
-use super::name;
+use super::names::name;
 use super::table::{Cell, Table, cells, html};
 use crate::ClockResult;
 use crate::format::{count, duration, short_duration};

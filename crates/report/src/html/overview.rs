@@ -3,9 +3,10 @@
 use super::clocks::{cells, share_of_interval};
 use super::figure::{Series, figure, wide_and_narrow};
 use super::histogram::histogram;
+use super::names::{breakable, name};
 use super::selection::Selection;
 use super::table::{Table, html, number};
-use super::{breakable, machine, name, tiles};
+use super::{machine, tiles};
 use crate::chart::{BASELINE, Frame};
 use crate::format::{cores, count};
 use crate::steps::tasks;

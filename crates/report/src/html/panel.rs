@@ -4,9 +4,10 @@
 
 use super::course::{Line, course, range_text};
 use super::figure::{Drawing, captioned, entry, legend};
-use super::{breakable, escape};
+use super::names::breakable;
 use crate::chart::Frame;
 use crate::format::plural;
+use crate::markup::escape;
 use std::collections::HashMap;
 use vecud_record::recording::envelope::Overview;
 use vecud_record::recording::names::split;

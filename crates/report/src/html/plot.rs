@@ -2,11 +2,13 @@
 
 use super::course::{LONGEST_LABEL, Line, range_text};
 use super::figure::{Drawing, captioned, wide_and_narrow};
+use super::names::breakable;
+use super::page::{STYLE, header, page};
 use super::panel::{Panel, panels};
-use super::{STYLE, breakable, escape, header, page};
 use crate::chart::Frame;
 use crate::ellipsis::cut;
 use crate::format::significant;
+use crate::markup::escape;
 use std::collections::HashMap;
 use std::fmt::Write;
 use vecud_record::recording::envelope::{Envelope, Overview};
@@ -106,7 +108,8 @@ impl Plotted {
 /// The plot as a page.
 pub fn plot_html(plot: &Plot) -> String {
     let notes: Vec<String> = plot.notes.iter().map(|note| escape(note)).collect();
-    let mut body = header("Recorded signals", &plot.title, &[plot.lead()]) + &super::notes("Worth knowing", &notes, "");
+    let mut body =
+        header("Recorded signals", &plot.title, &[plot.lead()]) + &super::page::notes("Worth knowing", &notes, "");
     body += "<section>\n<p>A value holds until the next one, as it does for whoever reads it; where there are more values than room, a \
              line reaches from the least to the greatest. Marks below an axis are the activations that were recorded, where they can be told \
              apart; red ones above it are overruns.</p>\n";

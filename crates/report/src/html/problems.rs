@@ -1,7 +1,9 @@
 //! What went wrong, most important first: what it was, what to do, and where on the page the figures are.
 
-use super::{anchor, breakable, escape_with_code, fold};
+use super::names::breakable;
+use super::page::{anchor, fold};
 use crate::format::plural;
+use crate::markup::escape_with_code;
 use crate::{Problem, Run, Severity, Topic};
 use vecud_base::plain::plain_lines;
 

@@ -2,8 +2,9 @@
 
 use super::course::range_text;
 use super::figure::Drawing;
+use super::names::breakable;
+use super::page::fold;
 use super::panel::{Panel, panels};
-use super::{breakable, fold};
 use crate::chart::Frame;
 use crate::format::plural;
 use crate::{ClockResult, Run};

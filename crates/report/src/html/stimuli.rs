@@ -1,8 +1,9 @@
 //! The table of stimuli.
 
+use super::names::breakable;
 use super::table::{Cell, Table, cells, html, number};
-use super::{breakable, escape};
 use crate::format::{count, seconds};
+use crate::markup::escape;
 use crate::{Run, StimulusResult};
 use vecud_plan::Interpolation;
 

@@ -1,8 +1,8 @@
 //! A table: its columns with their titles and classes, and rows of cells. What stands in a cell is text, which is escaped here, unless
 //! it is said to be HTML.
 
-use super::escape;
 use crate::format::count;
+use crate::markup::escape;
 
 /// What stands in a cell.
 pub struct Cell {

@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     ClockResult, FmuResult, Kind, Picture, Problem, Scheduling, Severity, StimulusResult, Subject, TraceFile, sample,
 };
-use crate::{Distribution, Ended, Fact};
+use crate::{Distribution, Ended, Fact, Run};
 use vecud_plan::{Interpolation, Mode, TraceMode, UnitId};
 use vecud_record::recording::envelope::Overview;
 use vecud_record::trace::{Activated, InnerSpan, Preempted, SectionKind, TraceItem};

@@ -1,6 +1,6 @@
 //! The run in a few numbers.
 
-use super::breakable;
+use super::names::breakable;
 use crate::format::{count, duration};
 use crate::steps::tasks;
 use crate::{ClockResult, Run};

@@ -1,8 +1,9 @@
 //! `trends.html`: figures of many runs, one figure for each clock and metric. Made like `report.html`, and as self-contained.
 
 use super::figure::{Drawing, captioned, entry, legend};
+use super::names::{breakable, name};
+use super::page::{header, page, verdict};
 use super::table::{Table, cells, html};
-use super::{breakable, header, name, page, verdict};
 use crate::Statistics;
 use crate::chart::{Axis, Chart, Frame, Path, Tick};
 use crate::format::{count, duration, plural, short_duration};

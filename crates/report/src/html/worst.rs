@@ -1,8 +1,10 @@
 //! The worst activations of each clock: the parts of their time, and the other work at that time.
 
+use super::names::name;
+use super::page::fold;
 use super::table::{Cell, Table, cells, html};
-use super::{escape, fold, name};
 use crate::format::{count, duration, micros, plural};
+use crate::markup::escape;
 use crate::{ActivationResult, ClockResult, KernelCounters, Run};
 
 /// With more clocks than this, the tables are folded up on the screen.

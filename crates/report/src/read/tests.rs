@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::{
-    ConnectionResult, DatagramCounts, End, Fact, FindingResult, FmuStatus, Problem, Scheduling, Screen, Severity,
-    StimulusResult, Topic, TraceFile, checkpoint, hlog, html, json, junit, sample, summary,
+    ConnectionResult, DatagramCounts, Distribution, End, Ended, Fact, FindingResult, FmuStatus, Problem, Run,
+    Scheduling, Screen, Severity, StimulusResult, Topic, TraceFile, checkpoint, hlog, html, json, junit, sample,
+    summary,
 };
 use proptest::prelude::*;
 use vecud_plan::{Interpolation, Mode, TaskKind, TraceMode};

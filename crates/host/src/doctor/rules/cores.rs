@@ -1,7 +1,7 @@
 //! The cores in use: what else the kernel puts there, who shares their units, and how they save power.
 
 use super::kernel::by_command_line;
-use super::{few, list, named};
+use super::lists::{few, list, named};
 use crate::doctor::facts::Core;
 use crate::doctor::finding::{Action, Needs, TUNED};
 use crate::doctor::{Case, Finding, Fix};

@@ -1,6 +1,6 @@
 //! What this user gets, as tried.
 
-use super::named;
+use super::lists::named;
 use crate::doctor::finding::{LIMITS, Needs, UDEV};
 use crate::doctor::trials::TrialFailure;
 use crate::doctor::{Case, Finding, Fix};

@@ -1,7 +1,7 @@
 //! Interrupts towards the cores in use.
 
 use super::kernel::by_command_line;
-use super::{few, list, named};
+use super::lists::{few, list, named};
 use crate::doctor::facts::Interrupt;
 use crate::doctor::finding::{Action, IRQ_AFFINITY, Needs};
 use crate::doctor::{Case, Finding, Fix};

@@ -1,6 +1,6 @@
 //! The kernel, how it was started, on what it runs, and by what it keeps time.
 
-use super::{list, named};
+use super::lists::{list, named};
 use crate::doctor::finding::{Action, GRUB, Needs};
 use crate::doctor::{Case, Finding, Fix};
 use vecud_linux::affinity::parse_list;

@@ -1,5 +1,6 @@
 //! Switches of the kernel that cost latency. The table is what `rt-config/sysctl.d` sets; a test compares the two.
 
+use super::lists::few;
 use crate::doctor::finding::{GRUB, Needs, SYSCTL, TUNED};
 use crate::doctor::{Case, Finding, Fix};
 
@@ -113,7 +114,7 @@ fn swap(case: &Case) -> Finding {
         return Finding::ok("swap", "no swap in use");
     }
     let swappiness = settings.number("vm/swappiness");
-    let found = format!("swap on {}", super::few(&settings.swaps, 3));
+    let found = format!("swap on {}", few(&settings.swaps, 3));
     if case.trials.memory_refused.is_some() {
         return Finding::problem(
             "swap",

@@ -1,6 +1,6 @@
 //! Other real-time threads on the cores in use, and what killed runs have left there.
 
-use super::{few, list, named};
+use super::lists::{few, list, named};
 use crate::doctor::facts::{RealTimePolicy, Thread};
 use crate::doctor::finding::{Action, Needs};
 use crate::doctor::{Case, Finding, Fix};

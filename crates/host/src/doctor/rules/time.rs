@@ -1,6 +1,6 @@
 //! What takes time away from real-time threads by design: throttling, the fair server, control groups.
 
-use super::named;
+use super::lists::named;
 use crate::doctor::facts::FairServer;
 use crate::doctor::finding::{Action, Needs, SYSCTL, TUNED, UNIT};
 use crate::doctor::{Case, Finding, Fix};

@@ -1,6 +1,6 @@
 //! For programs. The fields are documented in `docs/doctor.md`; new ones may be added, these stay.
 
-use super::number;
+use super::counts::number;
 use crate::doctor::against::{Changes, ComparedCore, Figure};
 use crate::doctor::rules::verdict;
 use crate::doctor::{Action, Case, Finding, Fix, Level};

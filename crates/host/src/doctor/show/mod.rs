@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod counts;
 mod json;
 mod script;
 mod text;
@@ -11,10 +12,3 @@ mod text;
 pub use json::json;
 pub use script::script;
 pub use text::{TextStyle, text};
-
-use super::{Finding, Level};
-
-/// How many findings there are of a level.
-fn number(findings: &[Finding], level: Level) -> u64 {
-    findings.iter().filter(|finding| finding.level == level).count() as u64
-}

@@ -1,6 +1,6 @@
 //! For people: what was measured, problems, advice, and in short what is as it should be.
 
-use super::number;
+use super::counts::number;
 use crate::doctor::against::{Change, Changes};
 use crate::doctor::rules::{named, verdict};
 use crate::doctor::{Action, Case, Finding, Fix, Level, Probe};

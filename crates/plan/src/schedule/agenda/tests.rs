@@ -1,8 +1,9 @@
 use super::groups::NEAR;
 use super::*;
-use crate::Release;
+use crate::schedule::{DispatchStamp, Due, Timeline};
+use crate::{Release, TaskId};
 use proptest::prelude::*;
-use vecud_base::time::Fraction;
+use vecud_base::time::{Fraction, Instant, Nanos};
 
 fn at(seconds: f64) -> Instant {
     Instant::from_f64(seconds).unwrap()

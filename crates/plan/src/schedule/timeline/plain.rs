@@ -1,7 +1,7 @@
 //! A timeline that is nothing but a grid at the moment, or nothing but ticks, as most are most of the time: its next release is
 //! known without looking at anything else, and passing many instants of a grid takes as long as passing few.
 
-use super::{Due, Instants, QUEUE, Timeline};
+use super::releases::{Due, QUEUE, ReleaseSource, Timeline};
 use crate::schedule::grid::Grid;
 use vecud_base::time::Instant;
 
@@ -10,8 +10,8 @@ impl Timeline {
     #[inline(always)]
     pub fn foresee(&self) -> Option<Due> {
         let due = match (&self.source, self.waiting.first()) {
-            (Instants::Ticks, Some(waiting)) => waiting.due(),
-            (Instants::Ticks, None) => return None,
+            (ReleaseSource::Ticks, Some(waiting)) => waiting.due(),
+            (ReleaseSource::Ticks, None) => return None,
             _ => {
                 let (grid, _) = self.nothing_but_grid()?;
                 Due { next: Some(grid.after_next()), ..Due::own(grid.next()) }
@@ -27,15 +27,6 @@ impl Timeline {
         self.foresee()
     }
 
-    /// The grid, when nothing else can come next.
-    #[inline]
-    pub(super) fn plain_grid(&self) -> Option<&Grid> {
-        match &self.source {
-            Instants::Grid { grid, backlog } if backlog.is_empty() && self.waiting.is_empty() => Some(grid),
-            _ => None,
-        }
-    }
-
     /// The grid, when nothing else can come next and it does not change, and the stop of the run.
     pub(in crate::schedule) fn nothing_but_grid(&self) -> Option<(&Grid, Option<Instant>)> {
         self.plain_grid().filter(|grid| !grid.changes()).map(|grid| (grid, self.stop))
@@ -45,7 +36,7 @@ impl Timeline {
     /// as many instants before the stop. Takes as long for many as for few.
     pub(in crate::schedule) fn pass(&mut self, instants: u64) {
         let not_recent = instants.saturating_sub(QUEUE as u64);
-        if let Instants::Grid { grid, .. } = &mut self.source {
+        if let ReleaseSource::Grid { grid, .. } = &mut self.source {
             grid.pass_many(not_recent);
         }
         self.oldest = (self.oldest + (not_recent % QUEUE as u64) as usize) % QUEUE;

@@ -1,7 +1,7 @@
 //! A timeline that goes on in a later run: its grid, its last activation times and waiting ticks are kept, so activation times
 //! increase strictly over both runs.
 
-use super::{FED, Instants, QUEUE, Timeline};
+use super::releases::{FED, QUEUE, ReleaseSource, Timeline, Waiting};
 use crate::{Release, UnitId};
 use std::collections::VecDeque;
 use vecud_base::time::{Instant, Nanos};
@@ -12,13 +12,13 @@ impl Timeline {
     pub fn resume(self, release: &Release, stop: Option<Instant>) -> Result<Timeline, &'static str> {
         let same = matches!(
             (&self.source, release),
-            (Instants::Grid { .. }, Release::Periodic { .. } | Release::Asked)
-                | (Instants::Changing { .. }, Release::Changing)
-                | (Instants::List { .. }, Release::At(_))
-                | (Instants::Fed { .. }, Release::Stimulus { .. })
-                | (Instants::Countdown { .. }, Release::Countdown)
+            (ReleaseSource::Grid { .. }, Release::Periodic { .. } | Release::Asked)
+                | (ReleaseSource::Changing { .. }, Release::Changing)
+                | (ReleaseSource::List { .. }, Release::At(_))
+                | (ReleaseSource::Fed { .. }, Release::Stimulus { .. })
+                | (ReleaseSource::Countdown { .. }, Release::Countdown)
                 | (
-                    Instants::Ticks,
+                    ReleaseSource::Ticks,
                     Release::Triggered { .. } | Release::Datagram { .. } | Release::Request | Release::Never
                 )
         );
@@ -30,15 +30,15 @@ impl Timeline {
         }
         let mut source = self.source;
         match &mut source {
-            Instants::Countdown { armed: Some(armed) } => armed.dispatched = Nanos(0),
+            ReleaseSource::Countdown { armed: Some(armed) } => armed.dispatched = Nanos(0),
             // All memory that it will ever need.
-            Instants::Grid { backlog, .. } => backlog.reserve(QUEUE.saturating_sub(backlog.len())),
+            ReleaseSource::Grid { backlog, .. } => backlog.reserve(QUEUE.saturating_sub(backlog.len())),
             // The stimulus feeds the times again.
-            Instants::Fed { times } => *times = VecDeque::with_capacity(FED),
+            ReleaseSource::Fed { times } => *times = VecDeque::with_capacity(FED),
             _ => (),
         }
         let mut waiting = Vec::with_capacity(QUEUE);
-        waiting.extend(self.waiting.iter().map(|tick| super::Waiting { dispatched: Nanos(0), ..*tick }));
+        waiting.extend(self.waiting.iter().map(|tick| Waiting { dispatched: Nanos(0), ..*tick }));
         Ok(Timeline { source, waiting, stop, keeps: false, ..self })
     }
 
@@ -46,15 +46,18 @@ impl Timeline {
     /// release is not before that, nor before its last activation; it goes on; and it names existing tasks only.
     pub fn could_be_left(&self, time: Instant, tasks: usize) -> Result<(), &'static str> {
         let is_one = match &self.source {
-            Instants::Grid { grid, backlog } => {
+            ReleaseSource::Grid { grid, backlog } => {
                 let kept = backlog.iter().chain([&grid.next()]).is_sorted_by(|a, b| a < b);
                 grid.is_one() && backlog.len() <= QUEUE && kept
             }
-            Instants::List { times, next } => *next <= times.len() && times.is_sorted_by(|a, b| a < b),
-            Instants::Changing { .. } | Instants::Fed { .. } | Instants::Countdown { .. } | Instants::Ticks => true,
+            ReleaseSource::List { times, next } => *next <= times.len() && times.is_sorted_by(|a, b| a < b),
+            ReleaseSource::Changing { .. }
+            | ReleaseSource::Fed { .. }
+            | ReleaseSource::Countdown { .. }
+            | ReleaseSource::Ticks => true,
         };
         let armed = match &self.source {
-            Instants::Countdown { armed } => armed.as_ref(),
+            ReleaseSource::Countdown { armed } => armed.as_ref(),
             _ => None,
         };
         let known = |root: Option<UnitId>| root.is_none_or(|root| root.0 < tasks);
@@ -82,7 +85,7 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
-    use super::super::DispatchStamp;
+    use super::super::releases::{DispatchStamp, Tick};
     use super::*;
     use proptest::prelude::*;
     use vecud_base::time::Fraction;
@@ -128,14 +131,15 @@ mod tests {
         assert_eq!(left.could_be_left(time, 1), Ok(()));
         let dispatch = |root| DispatchStamp { wall: Nanos(0), time, root };
         let mut ticked = left.clone();
-        assert_eq!(ticked.tick(at(0.3), dispatch(Some(UnitId(1)))), super::super::Tick::Queued);
+        assert_eq!(ticked.tick(at(0.3), dispatch(Some(UnitId(1)))), Tick::Queued);
         assert_eq!((ticked.could_be_left(time, 2), ticked.could_be_left(time, 1).is_err()), (Ok(()), true));
         assert!(left.could_be_left(at(0.5), 1).is_err(), "it is due before");
         assert!(Timeline { last: Some(time), ..left.clone() }.could_be_left(time, 1).is_err(), "it was activated then");
         let stands = Fraction::ZERO;
-        let grid = Instants::Grid { grid: super::super::Grid::new(time, stands), backlog: VecDeque::new() };
+        let grid =
+            ReleaseSource::Grid { grid: crate::schedule::grid::Grid::new(time, stands), backlog: VecDeque::new() };
         assert!(Timeline { source: grid, ..left.clone() }.could_be_left(time, 1).is_err(), "it never goes on");
-        let list = Instants::List { times: vec![], next: 1 };
+        let list = ReleaseSource::List { times: vec![], next: 1 };
         assert!(Timeline { source: list, ..left }.could_be_left(time, 1).is_err(), "it has no such place");
     }
 
@@ -180,13 +184,13 @@ mod tests {
     fn a_tick_after_the_stop_waits_for_the_next_run() {
         let never = |stop| Timeline::new(&Release::Never, Instant::ZERO, Some(at(stop)));
         let dispatch = DispatchStamp { wall: Nanos(0), time: at(0.9), root: None };
-        assert_eq!(never(1.0).tick(at(1.25), dispatch), super::super::Tick::AfterStop);
+        assert_eq!(never(1.0).tick(at(1.25), dispatch), Tick::AfterStop);
         let mut left = never(1.0).keeping();
-        assert_eq!(left.tick(at(1.25), dispatch), super::super::Tick::Queued);
+        assert_eq!(left.tick(at(1.25), dispatch), Tick::Queued);
         assert_eq!((left.next(), left.take()), (None, None));
         let mut later = through_bytes(&left).resume(&Release::Never, Some(at(2.0))).unwrap();
         assert_eq!(later.take().unwrap().time, at(1.25));
-        assert_eq!(later.tick(at(2.5), dispatch), super::super::Tick::AfterStop);
+        assert_eq!(later.tick(at(2.5), dispatch), Tick::AfterStop);
     }
 
     proptest! {

@@ -1,5 +1,7 @@
 use super::*;
+use crate::Release;
 use proptest::prelude::*;
+use vecud_base::time::{Fraction, Instant, Nanos};
 
 fn at(seconds: f64) -> Instant {
     Instant::from_f64(seconds).unwrap()

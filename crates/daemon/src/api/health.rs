@@ -1,0 +1,27 @@
+//! Whether the daemon answers.
+
+use super::rigs;
+use crate::rigs::Rigs;
+use crate::service::Pulse;
+use axum::extract::State;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often the API shows that it answers.
+const ANSWER: Duration = Duration::from_millis(500);
+
+/// Answers the question for all rigs, where requests are answered, time and again; the pulse is that of whoever answers. It takes no
+/// connection, of which there may be none left, and is counted nowhere.
+pub async fn answer(rigs: Arc<Rigs>, pulse: Pulse) {
+    loop {
+        drop(rigs::list(State(rigs.clone())).await);
+        pulse.beat();
+        tokio::time::sleep(ANSWER).await;
+    }
+}
+
+/// Whether the daemon answers.
+#[utoipa::path(get, path = "/healthz", responses((status = 200, description = "it does", body = String)))]
+pub(super) async fn health() -> &'static str {
+    "ok\n"
+}
