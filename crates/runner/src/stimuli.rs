@@ -166,7 +166,7 @@ pub fn ticks_known_until(run: &RunState) -> Option<Instant> {
 
 /// Whether a stimulus ticks tasks.
 fn ticks_tasks(stimulus: &StimulusPlan) -> bool {
-    stimulus.ticks.iter().any(|tick| tick.clock.is_none())
+    stimulus.ticks.iter().any(|tick| tick.target.clock.is_none())
 }
 
 /// The stimulus that releases something like this, and which of its columns of ticks does.

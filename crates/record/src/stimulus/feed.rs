@@ -62,7 +62,7 @@ pub struct Shape {
 impl Shape {
     /// The shape of a stimulus.
     pub fn of(plan: &StimulusPlan) -> Shape {
-        let between_steps = plan.ticks.iter().filter(|tick| tick.clock.is_some()).count();
+        let between_steps = plan.ticks.iter().filter(|tick| tick.target.clock.is_some()).count();
         let ticks = plan.ticks.len() - between_steps;
         Shape { values: plan.words(), ticks, between_steps, rows: plan.rows }
     }

@@ -19,7 +19,7 @@ impl Timeline {
                 | (Instants::Countdown { .. }, Release::Countdown)
                 | (
                     Instants::Ticks,
-                    Release::Triggered { .. } | Release::Datagram { .. } | Release::Request | Release::Never
+                    Release::Triggered { .. } | Release::Endpoint { .. } | Release::Request | Release::Never
                 )
         );
         if !same {

@@ -3,7 +3,7 @@ use super::super::{Follower, RowLookup};
 use super::*;
 use proptest::prelude::*;
 use vecud_description::VariableType;
-use vecud_plan::{FedClock, FedValue, FmuId, Interpolation, StepClock};
+use vecud_plan::{FedClock, FedValue, FmuId, Interpolation, StepClock, TickTarget};
 
 fn plan(values: usize, rows: usize, interpolation: Interpolation) -> StimulusPlan {
     let value = |value| FedValue {
@@ -21,7 +21,11 @@ fn plan(values: usize, rows: usize, interpolation: Interpolation) -> StimulusPla
         interpolation,
         cells: 2 + values,
         values: (0..values).map(value).collect(),
-        ticks: vec![FedClock { cell: 1 + values, column: "clock".to_owned(), task: UnitId(0), clock: None }],
+        ticks: vec![FedClock {
+            cell: 1 + values,
+            column: "clock".to_owned(),
+            target: TickTarget { task: UnitId(0), clock: None },
+        }],
         left_out: 0,
         rows,
     }
@@ -132,8 +136,8 @@ fn ticks_come_out_once_between_start_and_stop_and_hold_up_nobody_when_their_read
 #[test]
 fn ticks_between_steps_are_known_apart_from_rows() {
     let mut plan = plan(1, 4, Interpolation::Hold);
-    let clock = Some(StepClock { fmu: FmuId(0), clock: 0 });
-    plan.ticks.push(FedClock { clock, ..plan.ticks[0].clone() });
+    let target = TickTarget { task: UnitId(0), clock: Some(StepClock { fmu: FmuId(0), clock: 0 }) };
+    plan.ticks.push(FedClock { target, ..plan.ticks[0].clone() });
     let memory = memory(&plan);
     let feed = Feed::new(&memory, Shape::of(&plan));
     feed.reset(0.0);
