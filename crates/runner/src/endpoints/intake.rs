@@ -15,7 +15,7 @@ const BURST: u32 = QUEUE as u32;
 
 /// A tick from outside on its way to its target.
 #[derive(Clone, Copy, Debug)]
-pub struct Item {
+pub struct OutsideTick {
     /// What it ticks.
     pub target: TickTarget,
     /// When.
@@ -33,10 +33,10 @@ pub enum Fate {
     Refused,
 }
 
-impl Item {
-    /// Hands it to its target: in virtual time by the `agenda`, else to the thread of the task, for the caller to [wake](Item::wake).
+impl OutsideTick {
+    /// Hands it to its target: in virtual time by the `agenda`, else to the thread of the task, for the caller to [wake](OutsideTick::wake).
     pub fn hand_over(self, run: &RunState, agenda: Option<&mut Agenda>) -> Fate {
-        let Item { target: TickTarget { task, clock }, stamp } = self;
+        let OutsideTick { target: TickTarget { task, clock }, stamp } = self;
         let is_taken = match (clock, agenda) {
             // The next communication point looks for it.
             (Some(clock), _) => run.tick_between_steps(clock, stamp),
@@ -121,7 +121,7 @@ impl Intake {
         }
         self.last = time.max(self.last.plus(Nanos(1)));
         let stamp = TickStamp { time: Instant::from_nanos(self.last), dispatched: arrival, root: None };
-        let item = Item { target: self.target, stamp };
+        let item = OutsideTick { target: self.target, stamp };
         let fate = item.hand_over(run, None);
         run.horizon.leave();
         if fate == Fate::Taken {

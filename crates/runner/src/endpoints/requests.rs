@@ -10,12 +10,13 @@
 //! when a run is complete, never beyond the simulation time of its look, nor beyond that at which the run is held: no tick comes
 //! too late. In virtual time a tick has the time of the next instant.
 
-use super::intake::{Fate, Item, discard};
+use super::intake::{Fate, OutsideTick, discard};
 use crate::exchange::TickStamp;
 use crate::run_state::RunState;
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::schedule::Agenda;
 use vecud_record::control::{CommandOutcome, CommandReply, CommandRing};
+use vecud_record::items::Item;
 
 /// The ring of requests, and the fate of each.
 pub struct Requests {
@@ -36,7 +37,7 @@ impl Requests {
         let held_at = Nanos(run.held_at());
         let taken = if held_at.0 == i64::MAX { CommandOutcome::Applied } else { CommandOutcome::Held };
         while let Some(record) = self.ring.next() {
-            let number = record.word(0) as usize;
+            let number = Item::new(record).id() as usize;
             let now = Nanos(run.now());
             let found = match taken {
                 // Releases at that time itself come before.
@@ -56,7 +57,7 @@ impl Requests {
         while let Some(record) = self.ring.next() {
             let Some(time) = agenda.peek() else { return };
             let stamp = TickStamp { time, dispatched: run.wall(time), root: None };
-            let verdict = self.tick(run, record.word(0) as usize, stamp, taken, Some(&mut *agenda));
+            let verdict = self.tick(run, Item::new(record).id() as usize, stamp, taken, Some(&mut *agenda));
             self.ring.finish(CommandReply { verdict, time });
         }
     }
@@ -76,7 +77,7 @@ impl Requests {
             discard(run, clock.target);
             return CommandOutcome::Refused;
         }
-        let (item, is_awaited) = (Item { target: clock.target, stamp }, agenda.is_none());
+        let (item, is_awaited) = (OutsideTick { target: clock.target, stamp }, agenda.is_none());
         match item.hand_over(run, agenda) {
             Fate::Taken => {
                 if is_awaited {

@@ -39,6 +39,10 @@ fn row(time: f64, value: f64, tick: bool) -> StimulusRow {
     StimulusRow { time, may_jump: false, values: vec![Some(value.to_bits())], ticks: vec![tick] }
 }
 
+fn at(seconds: f64) -> Instant {
+    Instant::from_f64(seconds).unwrap()
+}
+
 const ALWAYS: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 fn push(feed: Feed, row: &StimulusRow) {
@@ -122,12 +126,12 @@ fn ticks_come_out_once_between_start_and_stop_and_hold_up_nobody_when_their_read
         assert!(feed.has_room());
         feed.push(&row(time, 0.0, tick), &[Some(0)], 0.0, 3.0);
     }
-    assert_eq!([feed.take_tick(0), feed.take_tick(0), feed.take_tick(0)], [Some(0.0), Some(2.0), None]);
-    for time in 4..8 {
+    assert_eq!([feed.take_tick(0), feed.take_tick(0), feed.take_tick(0)], [Some(at(0.0)), Some(at(2.0)), None]);
+    for time in 4..11 {
         assert!(feed.has_room());
         push(feed, &row(f64::from(time), 0.0, true));
     }
-    assert!(!feed.has_room(), "four ticks wait");
+    assert!(!feed.has_room(), "seven ticks wait");
     feed.leave_ticks(0);
     assert!(feed.has_room());
 }
@@ -147,11 +151,11 @@ fn ticks_between_steps_are_known_apart_from_rows() {
     assert_eq!(feed.ticks_known(1), (FeedState::Reading, f64::NEG_INFINITY));
     for number in -1..20 {
         assert!(!feed.is_ahead(1, 18.5));
-        feed.push_between_steps(1, &row(f64::from(number), [true, number % 6 == 5 || number < 0]), 0.0, 18.0);
+        feed.push_between_steps(1, &row(f64::from(number), [true, number % 6 == 5 || number < 0]), &[], 0.0, 18.0);
     }
     assert_eq!(feed.ticks_known(1), (FeedState::Reading, 19.0));
     assert!(feed.is_ahead(1, 18.5) && !feed.is_ahead(1, 19.0) && feed.has_room_for_tick(1));
-    assert_eq!([feed.take_tick(1), feed.take_tick(1), feed.take_tick(1)], [Some(5.0), Some(11.0), Some(17.0)]);
+    assert_eq!([feed.take_tick(1), feed.take_tick(1), feed.take_tick(1)], [5.0, 11.0, 17.0].map(|time| Some(at(time))));
     assert_eq!((feed.take_tick(1), feed.take_tick(0)), (None, None));
     feed.finish_between_steps(1, true);
     assert_eq!(feed.ticks_known(1), (FeedState::Broken, 19.0));
@@ -168,7 +172,6 @@ fn the_first_that_starves_is_told() {
     let feed = Feed::new(&memory, Shape::of(&plan));
     feed.reset(0.0);
     assert_eq!(feed.starved(), None);
-    let at = |seconds| Instant::from_f64(seconds).unwrap();
     feed.starve(UnitId(3), at(0.5));
     feed.starve(UnitId(1), at(0.4));
     assert_eq!(feed.starved(), Some(Starved { count: 2, task: UnitId(3), time: at(0.5) }));
@@ -277,7 +280,8 @@ proptest! {
                 prop_assert_eq!(follower.value(value, VariableType::Float64), expected, "at {}", time);
             }
         }
-        let expected: Vec<f64> = rows[..read].iter().filter(|row| row.ticks[0] && row.time >= 0.0).map(|row| row.time).collect();
+        let counts = |row: &&StimulusRow| row.ticks[0] && row.time >= 0.0;
+        let expected: Vec<Instant> = rows[..read].iter().filter(counts).map(|row| at(row.time)).collect();
         prop_assert_eq!(ticks, expected);
     }
 }
