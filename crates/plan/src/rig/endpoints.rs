@@ -6,6 +6,7 @@ use core::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use vecud_base::time::Nanos;
 
 /// An endpoint that ticks a clock.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,8 @@ pub struct RigEndpoint {
 pub enum EndpointSource {
     /// `udp` or `unix`: each datagram is an item.
     Datagrams(DatagramAddress),
+    /// `counter`: it counts by itself, each time after so long, and each count is an item.
+    Counter(Nanos),
 }
 
 /// Where datagrams are received.
@@ -33,9 +36,10 @@ pub enum DatagramAddress {
 }
 
 /// The keys of a `[[trigger]]` that each name an endpoint, with those that may stand beside them.
-pub(super) const KEYS: &[(&str, &[&str])] = &[("udp", &["max_rate", "allow_remote"]), ("unix", &["max_rate"])];
+pub(super) const KEYS: &[(&str, &[&str])] =
+    &[("udp", &["max_rate", "allow_remote"]), ("unix", &["max_rate"]), ("counter", &[])];
 /// [`KEYS`] for a message.
-pub(super) const KEYS_IN_WORDS: &str = "udp or unix (datagrams)";
+pub(super) const KEYS_IN_WORDS: &str = "udp or unix (datagrams), counter (seconds)";
 
 /// Default of `max_rate`, events per second.
 const MAX_RATE: f64 = 1000.0;
@@ -44,6 +48,9 @@ const LONGEST_PATH: usize = 107;
 
 /// Reads the endpoint that this key of [`KEYS`] names; relative paths count from `folder`.
 pub(super) fn read(key: &str, section: &TableReader, folder: &Path) -> Option<RigEndpoint> {
+    if key == "counter" {
+        return read_counter(section);
+    }
     let address = if key == "udp" { read_udp(section) } else { read_unix(section, folder) };
     let max_rate = read_max_rate(section);
     let At { value, place } = address?;
@@ -55,6 +62,7 @@ impl EndpointSource {
     pub fn items(&self) -> &'static str {
         match self {
             EndpointSource::Datagrams(_) => "datagrams",
+            EndpointSource::Counter(_) => "counts",
         }
     }
 
@@ -72,6 +80,7 @@ impl EndpointSource {
     pub fn socket(&self) -> Option<&DatagramAddress> {
         match self {
             EndpointSource::Datagrams(address) => Some(address),
+            EndpointSource::Counter(_) => None,
         }
     }
 }
@@ -80,6 +89,7 @@ impl fmt::Display for EndpointSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EndpointSource::Datagrams(address) => address.fmt(f),
+            EndpointSource::Counter(each) => write!(f, "counter each {} s", each.seconds()),
         }
     }
 }
@@ -91,6 +101,13 @@ impl fmt::Display for DatagramAddress {
             DatagramAddress::Unix(path) => write!(f, "unix {}", path.display()),
         }
     }
+}
+
+fn read_counter(section: &TableReader) -> Option<RigEndpoint> {
+    let seconds = |item| number(item).filter(|seconds| (1e-3..=1e3).contains(seconds)).map(Nanos::from_seconds);
+    let At { value, place } = section.read("counter", "a number of seconds from 0.001 to 1000", seconds)?;
+    let max_rate = value.seconds().recip();
+    Some(RigEndpoint { source: At { value: EndpointSource::Counter(value), place }, max_rate })
 }
 
 fn read_udp(section: &TableReader) -> Option<At<DatagramAddress>> {
@@ -192,6 +209,12 @@ mod tests {
     }
 
     #[test]
+    fn a_counter_counts_at_a_rate_of_its_own() {
+        let own = endpoint("counter = 0.02");
+        assert_eq!((own.source.value.to_string().as_str(), own.max_rate), ("counter each 0.02 s", 50.0));
+    }
+
+    #[test]
     fn the_longest_path_of_a_socket_is_the_kernels() {
         let name = "x".repeat(LONGEST_PATH - "rigs/".len());
         endpoint(&format!("unix = \"{name}\""));
@@ -226,6 +249,8 @@ mod tests {
             ("unix = \"a\"\nmax_rate = 0", "6:12", "max_rate must be a number of events per second"),
             ("unix = \"a\"\nmax_rate = 2e6", "6:12", "max_rate must be a number of events per second"),
             ("unix = \"a\"\nmax_rate = nan", "6:12", "max_rate must be a number of events per second"),
+            ("counter = 0.0001", "5:11", "counter must be a number of seconds from 0.001 to 1000, not 0.0001"),
+            ("counter = 1\nmax_rate = 5", "6:1", "max_rate has no meaning in a [[trigger]] with counter"),
             ("udp = \"127.0.0.1:5005\"\nunix = \"a\"", "6:1", "has both udp and unix: one trigger has one source"),
             ("at = [1]\nudp = \"127.0.0.1:5005\"", "6:1", "has both at and udp"),
             ("", "3:1", "[[trigger]] has no source: from (an output clock), at (times), udp or unix (datagrams)"),

@@ -5,6 +5,7 @@
 //! comes to a task, or to a clock between steps, by another way, except those of files, which are known ahead of their time
 //! ([`crate::stimuli`]). docs/adding-an-endpoint.md says how to add one.
 
+mod counter;
 mod datagrams;
 mod endpoint;
 mod intake;
@@ -15,4 +16,4 @@ pub use receiver::{FIRST_SOCKET_FD, Receiver};
 pub use requests::Requests;
 
 /// The kinds of endpoints that the receiver serves: the one that a plan means opens it.
-const KINDS: [endpoint::Open; 1] = [datagrams::open];
+const KINDS: [endpoint::Open; 2] = [datagrams::open, counter::open];
