@@ -59,7 +59,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("description::word", &["description"]),
     ("description::bytes", &["description::word", "description"]),
     ("record::ring", &[]),
-    ("record::control", &["record::ring", "description::bytes", "description", "base::time"]),
+    ("record::items", &["record::ring", "base::time"]),
+    ("record::control", &["record::ring", "record::items", "description::bytes", "description", "base::time"]),
     (
         "plan",
         &[
@@ -83,6 +84,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "record::stimulus",
         &[
             "record::ring",
+            "record::items",
             "description::bytes",
             "description::word",
             "description",
@@ -96,6 +98,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "record",
         &[
             "record::ring",
+            "record::items",
             "record::control",
             "linux::files",
             "description::bytes",
@@ -147,6 +150,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "runner",
         &[
             "record::ring",
+            "record::items",
             "record::control",
             "runner::exchange",
             "fmi",
@@ -168,6 +172,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "host",
         &[
             "record::ring",
+            "record::items",
             "record::control",
             "host::doctor",
             "description::bytes",
@@ -307,6 +312,7 @@ const PURE: &[&str] = &[
     "plan",
     "plan::schedule",
     "plan::snapshot",
+    "record::items",
     "record::control",
     "record::stimulus",
     "report",

@@ -128,7 +128,8 @@ fn decisions_that_comments_refer_to_are_written_down() {
 fn every_key_of_a_rig_is_explained() {
     let page = read("docs/rig.md");
     let mut keys = 0;
-    for file in ["parse", "tables", "task", "triggers", "record", "stimuli", "report", "trace", "figures"] {
+    for file in ["parse", "tables", "task", "triggers", "endpoints", "record", "stimuli", "report", "trace", "figures"]
+    {
         let code = read(&format!("crates/plan/src/rig/{file}.rs"));
         for list in code.split("\nconst ").chain(code.split("\npub(super) const ")).skip(1) {
             let list = list.split(';').find(|part| part.contains("= [") || part.contains("= &[")).unwrap_or_default();

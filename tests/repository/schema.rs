@@ -25,6 +25,7 @@ const TABLES: &[(&str, &str, &str)] = &[
     ("integration", "KEYS", "/definitions/master"),
     ("tables", "CONNECT", "/definitions/connect"),
     ("triggers", "TRIGGER", "/definitions/trigger"),
+    ("endpoints", "KEYS", "/definitions/trigger"),
     ("stimuli", "STIMULUS", "/definitions/stimulus"),
     ("record", "RECORD", "/definitions/record"),
     ("record", "RULE", "/definitions/rule"),

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use vecud_base::time::StepGrid;
 use vecud_plan::{Mode, Plan, StimulusPlan};
 use vecud_record::stimulus::{Feed, StimulusReader, StimulusRow};
 
@@ -36,6 +37,8 @@ enum Extract {
     /// The ticks of one clock between steps.
     Ticks {
         tick: usize,
+        /// [`StimulusPlan::grids`].
+        grids: Vec<StepGrid>,
         /// Distance ahead of the run, s.
         ahead: f64,
     },
@@ -47,7 +50,7 @@ impl Extract {
         let rows = Extract::Rows { carried: vec![None; stimulus.words()] };
         let ticks = stimulus.ticks.iter().enumerate().filter_map(|(tick, own)| {
             let ahead = AHEAD + 2.0 * own.ahead(&plan.units)?;
-            Some(Extract::Ticks { tick, ahead })
+            Some(Extract::Ticks { tick, grids: stimulus.grids.clone(), ahead })
         });
         std::iter::once(rows).chain(ticks)
     }
@@ -56,7 +59,7 @@ impl Extract {
     fn wants_more(&self, feed: Feed) -> bool {
         match self {
             Extract::Rows { .. } => feed.has_room(),
-            Extract::Ticks { tick, ahead } => !feed.is_ahead(*tick, *ahead),
+            Extract::Ticks { tick, ahead, .. } => !feed.is_ahead(*tick, *ahead),
         }
     }
 
@@ -67,7 +70,7 @@ impl Extract {
                 row.values.iter().zip(carried.iter_mut()).for_each(|(new, old)| *old = new.or(*old));
                 feed.push(row, carried, begin, stop);
             }
-            Extract::Ticks { tick, .. } => feed.push_between_steps(*tick, row, begin, stop),
+            Extract::Ticks { tick, grids, .. } => feed.push_between_steps(*tick, row, grids, begin, stop),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::plain::plain;
 use vecud_base::time::Instant;
 use vecud_fmi::{Function, Status};
-use vecud_plan::{DatagramSource, FmuId, OnNan, OnWarning, Plan, Release, UnitId, UnitPlan};
+use vecud_plan::{EndpointPlan, FmuId, OnNan, OnWarning, Plan, Release, UnitId, UnitPlan};
 use vecud_record::board::{Board, FmuWord, Global, TaskWord};
 use vecud_record::findings::{FindingKind, Occurrence, When};
 use vecud_record::unusable::Unusable;
@@ -276,9 +276,9 @@ pub fn irregularities(
         let (own, release) = (&tasks::subject(plan, UnitId(index)), &plan.units[index].release);
         counted(clock.overruns, own, Kind::Overruns { count: clock.overruns, queues: queues(release) });
         counted(clock.retimed, own, Kind::Retimed { count: clock.retimed });
-        let source = plan.datagrams.iter().find(|source| source.task == UnitId(index));
-        if let (Some(datagrams), Some(DatagramSource { name: address, max_rate, .. })) = (&clock.datagrams, source) {
-            let (address, max_rate) = (address.clone(), *max_rate);
+        let endpoint = plan.endpoints.iter().find(|endpoint| endpoint.target.task == UnitId(index));
+        if let (Some(datagrams), Some(EndpointPlan { source, max_rate, .. })) = (&clock.datagrams, endpoint) {
+            let (address, max_rate) = (source.to_string(), *max_rate);
             let (limited, dropped) = (datagrams.rate_limited, datagrams.dropped);
             counted(limited, own, Kind::RateLimited { count: limited, address: address.clone(), max_rate });
             counted(dropped, own, Kind::KernelDropped { count: dropped, address });

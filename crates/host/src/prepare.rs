@@ -22,7 +22,7 @@ use vecud_linux::files::Folder;
 use vecud_linux::permits::Permits;
 use vecud_linux::rights::Rights;
 use vecud_linux::stop::StopToken;
-use vecud_plan::rig::{self, At, DatagramAddress, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
+use vecud_plan::rig::{self, At, EndpointSource, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
 use vecud_plan::snapshot::Snapshot;
 use vecud_plan::{FmuId, FmuInput, Mode, Plan, RunningRig, SignalId, StimulusInput};
 use vecud_record::recording::WITHOUT_ARROW;
@@ -126,8 +126,8 @@ pub struct Prepared {
     pub file: PathBuf,
     /// The files of the plan's stimuli, in the same order.
     pub(super) stimuli: Vec<StimulusSource>,
-    /// Addresses of the plan's sources of datagrams, in the same order.
-    pub sockets: Vec<At<DatagramAddress>>,
+    /// Where the sources of the plan's endpoints stand in the rig, in the same order.
+    pub endpoints: Vec<At<EndpointSource>>,
     /// Resources of the machine for the session.
     pub host: HostResources,
     /// Settings of the session.
@@ -323,17 +323,17 @@ impl OpenedRig {
             fmu.preload = preload.files;
         }
         let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
-        let socket = |trigger: RigTrigger| match trigger.source {
-            TriggerSource::Datagrams(datagrams) => Some(datagrams.address),
+        let endpoint = |trigger: RigTrigger| match trigger.source {
+            TriggerSource::Endpoint(endpoint) => Some(endpoint.source),
             _ => None,
         };
-        let sockets = rig.triggers.into_iter().filter_map(socket).collect();
+        let endpoints = rig.triggers.into_iter().filter_map(endpoint).collect();
         let options = options.clone();
         Ok(Prepared {
             plan,
             descriptions,
             file: rig.file,
-            sockets,
+            endpoints,
             stimuli,
             host,
             options,

@@ -1,4 +1,4 @@
-//! The sockets of a run's external events: made here, before anything runs, and passed to the runner, which reads them.
+//! The sockets of a run's endpoints: made here, before anything runs, and passed to the runner, which reads them.
 //! This process only counts the datagrams that the kernel drops, and removes the files of unix sockets, even if the
 //! runner crashes.
 
@@ -9,52 +9,47 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_linux::SysError;
 use vecud_linux::datagram::{DatagramSocket, SocketFile};
-use vecud_plan::rig::{At, DatagramAddress, Place};
-use vecud_plan::{DatagramSource, UnitId};
+use vecud_plan::UnitId;
+use vecud_plan::rig::{At, DatagramAddress, EndpointSource, Place};
 use vecud_record::board::{Board, TaskWord};
 
-/// All sockets of a run, in the order of the plan's sources.
+/// The sockets of a run, with an entry for each endpoint, in the order of the plan.
 pub struct Sockets(Vec<Socket>);
 
 struct Socket {
-    socket: DatagramSocket,
+    /// `None`: the endpoint has none.
+    socket: Option<(DatagramSocket, Option<SocketFile>)>,
     task: UnitId,
     /// Number of datagrams that the kernel had dropped at the last check. The kernel's own counter wraps at 2^32.
     dropped: u64,
     /// Value of `dropped` at the start of this run.
     before: u64,
-    _file: Option<SocketFile>,
 }
 
 impl Sockets {
-    /// Makes the sockets, if a task of the plan receives datagrams.
+    /// Makes the sockets of the endpoints that the runner serves.
     pub fn bind(prepared: &Prepared) -> Result<Sockets, Error> {
         let mut all = Vec::new();
-        for (source, At { value: address, place }) in wanted(prepared) {
-            may_look(prepared, *place, address)?;
-            let made = match address {
-                DatagramAddress::Udp(address) => DatagramSocket::udp(*address).map(|socket| (socket, None)),
-                DatagramAddress::Unix(path) => DatagramSocket::unix(path).map(|(socket, file)| (socket, Some(file))),
-            };
-            let (socket, file) = made.map_err(|error| refused(prepared, *place, &error))?;
-            all.push(Socket { socket, task: source.task, dropped: 0, before: 0, _file: file });
+        for (task, At { value: source, place }) in served(prepared) {
+            let socket = source.socket().map(|address| make(prepared, *place, address)).transpose()?;
+            all.push(Socket { socket, task, dropped: 0, before: 0 });
         }
         Ok(Sockets(all))
     }
 
     /// Their descriptors.
     pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.0.iter().map(|socket| socket.socket.as_fd())
+        self.0.iter().filter_map(|socket| Some(socket.socket.as_ref()?.0.as_fd()))
     }
 
     /// Updates the counts of dropped datagrams; to be called while the runner receives.
     pub fn look(&mut self) {
-        for socket in &mut self.0 {
-            socket.dropped = latest(socket.dropped, socket.socket.dropped());
+        for Socket { socket, dropped, .. } in &mut self.0 {
+            socket.iter().for_each(|(socket, _)| *dropped = latest(*dropped, socket.dropped()));
         }
     }
 
-    /// Number of datagrams that the kernel has dropped in this run for each task with a socket, until the runner
+    /// Number of datagrams that the kernel has dropped in this run for each task with an endpoint, until the runner
     /// stopped reading, or until now if it has not yet.
     pub fn dropped(&mut self, board: Board) -> Vec<(UnitId, u64)> {
         self.look();
@@ -82,7 +77,8 @@ impl Socket {
 
 /// Checks, as far as possible without making them, whether a run would get its sockets. Takes no datagrams from others.
 pub fn check_sockets(prepared: &Prepared) -> Result<(), Error> {
-    for (_, At { value: address, place }) in wanted(prepared) {
+    for (_, At { value: source, place }) in served(prepared) {
+        let Some(address) = source.socket() else { continue };
         let checked = match address {
             DatagramAddress::Udp(address) => DatagramSocket::check_udp(*address),
             DatagramAddress::Unix(path) => DatagramSocket::check_unix(path),
@@ -92,9 +88,23 @@ pub fn check_sockets(prepared: &Prepared) -> Result<(), Error> {
     Ok(())
 }
 
-/// The plan's sources with their addresses; empty if no task receives.
-fn wanted(prepared: &Prepared) -> impl Iterator<Item = (&DatagramSource, &At<DatagramAddress>)> {
-    prepared.plan.receiver.iter().flat_map(|_| prepared.plan.datagrams.iter().zip(&prepared.sockets))
+/// The endpoints that the runner serves: the task that each ticks, or ticks a clock of, and its source.
+fn served(prepared: &Prepared) -> impl Iterator<Item = (UnitId, &At<EndpointSource>)> {
+    let targets = prepared.plan.receiver.iter().flat_map(|_| &prepared.plan.endpoints).map(|own| own.target.task);
+    targets.zip(&prepared.endpoints)
+}
+
+fn make(
+    prepared: &Prepared,
+    place: Place,
+    address: &DatagramAddress,
+) -> Result<(DatagramSocket, Option<SocketFile>), Error> {
+    may_look(prepared, place, address)?;
+    let made = match address {
+        DatagramAddress::Udp(address) => DatagramSocket::udp(*address).map(|socket| (socket, None)),
+        DatagramAddress::Unix(path) => DatagramSocket::unix(path).map(|(socket, file)| (socket, Some(file))),
+    };
+    made.map_err(|error| refused(prepared, place, &error))
 }
 
 /// Refuses an address in a folder that its author may not see, since errors reveal the folder's content.

@@ -28,7 +28,7 @@ pub fn measured(board: Board, task: UnitId, result: &ClockResult, facts: &RunFac
     }
 }
 
-/// What came of one task. `dropped`: for each one that datagrams activate, how many of them the kernel has thrown away.
+/// What came of one task. `dropped`: for each one that an endpoint ticks, how many items were lost before the runner had them.
 pub fn clock(
     plan: &Plan,
     board: Board,
@@ -78,7 +78,7 @@ pub fn clock(
         start_jitter: measured(Metric::Jitter),
         execution: measured(Metric::Execution),
         response: measured(Metric::Response),
-        // The release of such a clock is the arrival of a datagram.
+        // The release of such a clock is the arrival of an item.
         arrival_latency: dropped.map(|_| measured(Metric::Start)),
         over_time: None,
         parts: causes::parts(board, task),
@@ -126,7 +126,7 @@ fn activated_by(plan: &Plan, release: &Release, interval: Option<Fraction>) -> S
         }
         Release::At(times) => format!("{} times from the rig", times.len()),
         Release::Changing => "its last interval".to_owned(),
-        Release::Datagram { source } => plan.datagrams[*source].name.clone(),
+        Release::Endpoint { endpoint } => plan.endpoints[*endpoint].source.to_string(),
         Release::Stimulus { stimulus, .. } => plan.stimuli[*stimulus].file.clone(),
         Release::Countdown => "countdown".to_owned(),
         Release::Request => "requests".to_owned(),

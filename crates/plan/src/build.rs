@@ -1,6 +1,6 @@
 //! From a rig and its model descriptions to the plan.
 
-use super::clocks::{datagrams, requests, waiting};
+use super::clocks::{endpoints, requests, waiting};
 use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::inputs::start_values;
@@ -53,7 +53,7 @@ pub fn build(
     findings.notes.extend(TracePlan::note(rig, &units).map(str::to_owned));
     findings.refuse()?;
 
-    let datagrams = datagrams::sources(rig, &units, &instances);
+    let endpoints = endpoints::plans(rig, &units, &instances);
     let requests = requests::clocks(&units, &instances);
     let stimuli = resolved.stimuli.plans(&units, &instances, &times);
     Ok(Plan {
@@ -69,7 +69,7 @@ pub fn build(
         host: HostPlan::of(rig, &order, &fmus),
         fmus: instances,
         initialisation,
-        receiver: datagrams::receiver(rig.mode, &datagrams, &units, machine),
+        receiver: endpoints::receiver(rig.mode, &endpoints, &units, machine),
         tasks,
         units,
         serials,
@@ -84,7 +84,7 @@ pub fn build(
         watched: resolved.columns.watched,
         formats: rig.record.iter().flat_map(|record| &record.formats).map(|format| format.value).collect(),
         rotation: rig.record.as_ref().map(|record| record.rotation).unwrap_or_default(),
-        datagrams,
+        endpoints,
         requests,
         report: rig.report,
         trace: TracePlan::of(rig),

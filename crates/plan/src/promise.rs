@@ -77,9 +77,9 @@ impl Promise {
 fn of_itself(plan: &Plan, id: UnitId, roots: &[Vec<UnitId>]) -> Option<String> {
     let unit = &plan.units[id.0];
     let own = name(plan, id);
-    if let Some(source) = plan.datagrams.iter().find(|source| source.task == id) {
-        let what = if source.clock.is_some() { "has a clock that is ticked" } else { "is activated" };
-        return Some(format!("{own} {what} by {}", source.name));
+    if let Some(endpoint) = plan.endpoints.iter().find(|endpoint| endpoint.target.task == id) {
+        let what = if endpoint.target.clock.is_some() { "has a clock that is ticked" } else { "is activated" };
+        return Some(format!("{own} {what} by {}", endpoint.source));
     }
     match &unit.release {
         Release::Triggered { .. } if plan.trigger_time == TriggerTime::Now => {
@@ -275,8 +275,9 @@ pub(super) fn lines(plan: &Plan) -> (Vec<String>, Vec<String>) {
     if !plan.requests.is_empty() {
         outside.push("activation times of clocks that tick on request".to_owned());
     }
-    if plan.receiver.is_some() {
-        outside.push("activation times of clocks that datagrams activate".to_owned());
+    let live = plan.receiver.iter().flat_map(|_| &plan.endpoints).map(|endpoint| endpoint.source.items());
+    for items in live.collect::<BTreeSet<_>>() {
+        outside.push(format!("activation times of clocks that {items} activate"));
     }
     let mut inside = Vec::new();
     if promise.covered() > 0 {

@@ -5,7 +5,8 @@
 use super::connections::timing;
 use super::elements::shape_text;
 use super::{
-    Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, Timing, UnitPlan, promise, tasks,
+    EndpointPlan, Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, Timing, UnitPlan,
+    promise, tasks,
 };
 use crate::rig::Mode;
 use bytesize::ByteSize;
@@ -101,7 +102,7 @@ pub fn release(plan: &Plan, release: &Release) -> String {
             [first, .., last] => format!("{} times, {} s to {} s", times.len(), first.seconds(), last.seconds()),
             [] => "never".to_owned(),
         },
-        Release::Datagram { source } => format!("by {}", plan.datagrams[*source].name),
+        Release::Endpoint { endpoint } => format!("by {}", plan.endpoints[*endpoint].source),
         Release::Stimulus { stimulus, tick } => {
             let own = &plan.stimuli[*stimulus];
             let file = Path::new(&own.file).file_name().map_or(own.file.as_str().into(), |name| name.to_string_lossy());
@@ -207,14 +208,14 @@ fn triggers(plan: &Plan) -> String {
             ]);
         }
     }
-    for source in &plan.datagrams {
+    for EndpointPlan { source, target, max_rate } in &plan.endpoints {
         let receiver = match plan.receiver {
             Some(receiver) => format!("received on core {} at FIFO {}", receiver.cpu, receiver.fifo.get()),
             None => "not received in virtual time".to_owned(),
         };
-        let rate = format!("at most {} events per second; {receiver}", source.max_rate);
-        let target = source.clock.map_or_else(|| name(&source.task), |clock| plan.clock_name(clock));
-        rows.push(vec![source.name.clone(), "→".to_owned(), target, rate]);
+        let rate = format!("at most {max_rate} events per second; {receiver}");
+        let target = target.clock.map_or_else(|| name(&target.task), |clock| plan.clock_name(clock));
+        rows.push(vec![source.to_string(), "→".to_owned(), target, rate]);
     }
     indented(rows.iter(), &[])
 }
@@ -232,8 +233,10 @@ fn stimuli(plan: &Plan) -> String {
             columns.push((value.cell, cells(&[&stimulus.file, &value.column, "→", &value.to, &what])));
         }
         for tick in &stimulus.ticks {
-            let to =
-                tick.clock.map_or_else(|| plan.full_name(&plan.units[tick.task.0]), |clock| plan.clock_name(clock));
+            let to = tick
+                .target
+                .clock
+                .map_or_else(|| plan.full_name(&plan.units[tick.target.task.0]), |clock| plan.clock_name(clock));
             columns.push((tick.cell, cells(&[&stimulus.file, &tick.column, "→", &to, "ticks"])));
         }
         columns.sort();

@@ -1,6 +1,7 @@
 //! Where the rings of commands lie in the shared memory, and how long they are. A run that is not controlled has none.
 
 use crate::control::{self, CommandPlace, OUTSTANDING};
+use crate::items::HEADER;
 use vecud_plan::{ControlKind, FmuPlan, Plan};
 
 /// Where the rings of commands for an instance lie.
@@ -40,6 +41,5 @@ impl ControlLayout {
 
 /// The ring of requests for ticks, from word `next` on; `None`: nothing ticks on request.
 pub(super) fn requests(plan: &Plan, next: &mut usize) -> Option<CommandPlace> {
-    // Each is one word, behind that of its length.
-    (!plan.requests.is_empty()).then(|| CommandPlace::after(next, 2 * OUTSTANDING))
+    (!plan.requests.is_empty()).then(|| CommandPlace::after(next, (1 + HEADER) * OUTSTANDING))
 }

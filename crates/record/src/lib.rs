@@ -24,6 +24,7 @@ mod encoding;
 pub mod figures;
 pub mod findings;
 pub mod histogram;
+pub mod items;
 mod json;
 pub mod log;
 mod messages;

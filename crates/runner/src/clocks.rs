@@ -132,7 +132,7 @@ fn clock(
         (
             Release::At(_)
             | Release::Triggered { .. }
-            | Release::Datagram { .. }
+            | Release::Endpoint { .. }
             | Release::Stimulus { .. }
             | Release::Request
             | Release::Never

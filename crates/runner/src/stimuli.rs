@@ -19,8 +19,9 @@ use vecud_base::time::Instant;
 use vecud_description::VariableType;
 use vecud_description::bytes;
 use vecud_fmi::Batch;
+use vecud_plan::schedule::Timeline;
 use vecud_plan::{FedElement, Release, StimulusPlan, UnitId};
-use vecud_record::stimulus::{Follower, RowLookup};
+use vecud_record::stimulus::{Feed, Follower, RowLookup};
 
 /// The inputs of one task that one stimulus feeds.
 pub struct Stimulated {
@@ -164,9 +165,19 @@ pub fn ticks_known_until(run: &RunState) -> Option<Instant> {
     untils.filter(|until| until.is_finite()).filter_map(Instant::from_f64).min()
 }
 
+/// Moves the ticks of a clock that are there to its timeline, as far as that has room; `see` gets each.
+fn take_ticks((feed, tick): (Feed, usize), timeline: &mut Timeline, mut see: impl FnMut(Instant)) {
+    while timeline.room() > 0
+        && let Some(time) = feed.take_tick(tick)
+    {
+        timeline.feed(time);
+        see(time);
+    }
+}
+
 /// Whether a stimulus ticks tasks.
 fn ticks_tasks(stimulus: &StimulusPlan) -> bool {
-    stimulus.ticks.iter().any(|tick| tick.clock.is_none())
+    stimulus.ticks.iter().any(|tick| tick.target.clock.is_none())
 }
 
 /// The stimulus that releases something like this, and which of its columns of ticks does.

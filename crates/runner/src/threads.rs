@@ -1,12 +1,11 @@
 //! Starts the partition threads at one instant, watches over the run, and joins them (semantics S14).
 
 use super::activation::Activation;
+use super::endpoints::{Receiver, Requests};
 use super::pause::Pausing;
 use super::privileges::{self, Say};
 use super::realtime::{PartitionThread, SetUp, take_mail};
-use super::receiver::Receiver;
 use super::reconfigure::{Reconfigurable, Reconfigurer};
-use super::requests::Requests;
 use super::run_state::{Ending, RunState};
 use super::surroundings::OutsideLook;
 use super::watchdog::Watchdog;

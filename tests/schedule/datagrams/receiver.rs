@@ -58,6 +58,27 @@ fn the_receiver_is_where_check_says() {
     });
 }
 
+/// A counter and a socket in one thread: neither waits for the other.
+#[test]
+fn a_counter_ticks_by_itself_and_each_count_is_activated_or_counted() {
+    real_time("a_counter_ticks_by_itself_and_each_count_is_activated_or_counted", || {
+        let to = address();
+        let counter = "[[trigger]]\nclock = \"a.high\"\ncounter = 0.02\n";
+        let rig = Rig::new("stop_time = 1.0").tracer("a", ALONE).more(counter).more(&udp("a.low", to, ""));
+        let child = rig.start(rig.command());
+        wait_until_recorded(&rig.out(), "a.count_high", 5.0);
+        assert!(Sender::udp(to).send(b""));
+        let run = rig.finish(child).exits(0);
+        // From 0 on, and the one at the stop time is none any more.
+        assert_eq!(accounted(&run, "a", HIGH) - run.count("a", "high", "discarded"), 50);
+        assert_eq!((run.count("a", "high", "overruns"), accounted(&run, "a", LOW)), (0, 1));
+        let (times, late) = (run.trace("a").activations(HIGH), run.count("a", "high", "retimed"));
+        let off = times.iter().enumerate().filter(|(count, time)| (*time - 0.02 * *count as f64).abs() > 1e-6).count();
+        assert!(off as u64 <= late, "{times:?}");
+        assert!(run.stdout.contains("counter each 0.02 s → a.high: "), "{}", run.stdout);
+    });
+}
+
 /// `high` runs for 80 ms at the receiver's own priority, on its core: what comes meanwhile is received late.
 #[test]
 fn the_time_of_an_event_is_that_of_its_arrival_however_late_it_is_received() {

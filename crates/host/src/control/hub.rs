@@ -15,6 +15,7 @@ use vecud_plan::{ControlKind, ControlVariable, FmuId, FmuPlan, Length, Plan};
 use vecud_record::board::FmuWord;
 use vecud_record::control::{CommandOutcome, CommandRing, OUTSTANDING, encode};
 use vecud_record::findings::{FindingKind, Occurrence};
+use vecud_record::items;
 use vecud_record::signals::Set;
 
 /// Outcome of an executed command.
@@ -170,9 +171,9 @@ impl Hub {
         let clock = &self.plan().requests[number];
         let mut state = self.lock();
         self.read_outcomes(&mut state);
-        self.refuse_if_over(self.plan().units[clock.task.0].fmu.0)?;
+        self.refuse_if_over(self.plan().units[clock.target.task.0].fmu.0)?;
         let ring = self.shared.board().requests().ok_or(ControlError::NotControlled)?;
-        if state.ticks.waiting.len() >= OUTSTANDING || !ring.push(&[number as u64]) {
+        if state.ticks.waiting.len() >= OUTSTANDING || !ring.push(&items::header(number as u64, None)) {
             return Err(ControlError::Busy);
         }
         let slot = Slot::default();

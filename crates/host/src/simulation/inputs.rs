@@ -8,7 +8,7 @@ use std::path::Path;
 use vecud_base::time::Instant;
 use vecud_description::{ModelDescription, Variability, Variable, VariableType};
 use vecud_linux::rights::Rights;
-use vecud_plan::rig::{At, Diagnostic, Endpoint, Interpolation, Place, Rig, RigStimulus};
+use vecud_plan::rig::{At, Diagnostic, Interpolation, Place, Rig, RigStimulus, VariableName};
 use vecud_record::stimulus::Column;
 
 /// What names the file.
@@ -22,7 +22,7 @@ pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: I
     let header = source.header().map_err(refuse)?;
     let fmu = rig.fmus[0].name.value.clone();
     let column = |column: &At<String>| {
-        let endpoint = Endpoint { fmu: fmu.clone(), variable: column.value.clone() };
+        let endpoint = VariableName { fmu: fmu.clone(), variable: column.value.clone() };
         (At { value: endpoint, place }, column.clone())
     };
     for (index, column) in header.columns.iter().enumerate() {
@@ -53,7 +53,7 @@ fn stimulus(
     file: &Path,
     place: Place,
     interpolation: Interpolation,
-    columns: Option<Vec<(At<Endpoint>, At<String>)>>,
+    columns: Option<Vec<(At<VariableName>, At<String>)>>,
 ) -> RigStimulus {
     let file = At { value: file.to_owned(), place };
     RigStimulus { file, recording: false, jumps: true, interpolation, max_size: None, columns }

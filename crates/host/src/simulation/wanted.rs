@@ -9,7 +9,7 @@ use vecud_base::time::{Fraction, Instant, StepGrid};
 use vecud_description::{Causality, Clock, Interface, InterfaceOffer, IntervalVariability, ModelDescription, Variable};
 use vecud_linux::files;
 use vecud_plan::rig::{
-    self, At, Endpoint, Place, Rig, RigFmu, RigRecord, RigTrigger, Solver, StepSize, TriggerSource, float_text,
+    self, At, Place, Rig, RigFmu, RigRecord, RigTrigger, Solver, StepSize, TriggerSource, VariableName, float_text,
 };
 use vecud_plan::{CallWatch, Mode, glob};
 
@@ -257,7 +257,7 @@ fn tick(rig: &mut Rig, description: &ModelDescription, start: Instant, stop: Ins
     };
     let fmu = rig.fmus[0].name.value.clone();
     let triggers = clocks().filter(is_meant).map(|(variable, _)| RigTrigger {
-        clock: At::unplaced(Endpoint { fmu: fmu.clone(), variable: variable.name.clone() }),
+        clock: At::unplaced(VariableName { fmu: fmu.clone(), variable: variable.name.clone() }),
         source: TriggerSource::Times(times.clone()),
     });
     rig.triggers.extend(triggers);
@@ -270,9 +270,9 @@ fn complete_twin(rig: &mut Rig, start: Instant) {
     let [own, twin] = rig.fmus.as_mut_slice() else { return };
     let (first, second) = (own.name.value.clone(), twin.name.clone());
     *twin = RigFmu { name: second.clone(), ..own.clone() };
-    let of_twin = |endpoint: &At<Endpoint>| {
+    let of_twin = |endpoint: &At<VariableName>| {
         let variable = endpoint.value.variable.clone();
-        At { value: Endpoint { fmu: second.value.clone(), variable }, place: endpoint.place }
+        At { value: VariableName { fmu: second.value.clone(), variable }, place: endpoint.place }
     };
     let triggers = rig.triggers.iter();
     let triggers: Vec<RigTrigger> =

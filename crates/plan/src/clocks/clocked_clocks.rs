@@ -63,7 +63,7 @@ fn ticks_only_with(
             grids.any(|grid| has(grid, start, start.after(*shift), Some(*interval)))
         }
         Release::At(list) => grids.any(|grid| list.iter().all(|&time| has(grid, start, time, None))),
-        Release::Asked | Release::Changing | Release::Datagram { .. } | Release::Stimulus { .. } => false,
+        Release::Asked | Release::Changing | Release::Endpoint { .. } | Release::Stimulus { .. } => false,
     }
 }
 

@@ -3,7 +3,7 @@
 pub mod candidates;
 pub mod causes;
 pub mod clocked_clocks;
-pub mod datagrams;
+pub mod endpoints;
 mod network;
 pub mod released;
 pub mod requests;

@@ -6,7 +6,7 @@ use super::candidates::{Candidate, InputClock, elements, hint, is_input_clock, i
 use super::{ClockNetwork, OutputCandidate, causes};
 use crate::described::DescribedFmu;
 use crate::findings::Findings;
-use crate::rig::{At, Endpoint, Mode, Place, Rig, TriggerSource};
+use crate::rig::{At, Mode, Place, Rig, RigEndpoint, TriggerSource, VariableName};
 use crate::timetable::Timetable;
 use crate::{FmuId, Release};
 use std::collections::{BTreeMap, HashMap};
@@ -53,20 +53,23 @@ pub fn connect(
     by_description(fmus, &mut candidates, &mut outputs, findings);
     let mut seen: HashMap<(usize, usize), Place> = HashMap::new();
     let mut taken: HashMap<usize, Place> = HashMap::new();
-    let mut sources = 0..;
+    let mut endpoints = 0..;
     for trigger in &rig.triggers {
         let target = target(&trigger.clock, fmus, findings);
         let source = match &trigger.source {
             TriggerSource::OutputClock(from) => source(from, fmus, &outputs, findings).map(Trigger::Outputs),
             TriggerSource::Times(at) => schedule(at, &trigger.clock, times, findings).map(Trigger::Times),
-            TriggerSource::Datagrams(datagrams) => {
+            TriggerSource::Endpoint(RigEndpoint { source, .. }) => {
                 if rig.mode == Mode::Virtual {
                     findings.note(format!(
-                        "{} is activated by datagrams ({}), which virtual time does not receive: it never ticks",
-                        trigger.clock.value, datagrams.address.value
+                        "{} is activated by {} ({}), which virtual time does not receive: it never ticks",
+                        trigger.clock.value,
+                        source.value.items(),
+                        source.value
                     ));
                 }
-                sources.next().map(|source| Trigger::Datagrams(Release::Datagram { source }))
+                let items = source.value.items();
+                endpoints.next().map(|endpoint| Trigger::Endpoint(Release::Endpoint { endpoint }, items))
             }
         };
         let (Some((fmu, variable, element)), Some(source)) = (target, source) else { continue };
@@ -85,11 +88,11 @@ pub fn connect(
             Trigger::Times(release) => {
                 targets.into_iter().for_each(|candidate| candidates[candidate].release = release.clone())
             }
-            Trigger::Datagrams(release) => match targets.as_slice() {
+            Trigger::Endpoint(release, items) => match targets.as_slice() {
                 [] => {}
-                [candidate] if candidates[*candidate].in_steps && has_datagrams(&candidates, fmu) => {
+                [candidate] if candidates[*candidate].in_steps && has_endpoint(&candidates, fmu) => {
                     let message = format!(
-                        "datagrams tick another clock of {} already: they are counted for all of an FMU that makes steps, which \
+                        "{items} tick another clock of {} already: they are counted for all of an FMU that makes steps, which \
                          has one source of them; have another FMU tell its clocks apart, or give times as at",
                         fmus[fmu].name()
                     );
@@ -98,7 +101,7 @@ pub fn connect(
                 [candidate] => candidates[*candidate].release = release,
                 _ => {
                     let message =
-                        format!("{0} is an array: datagrams tick one element, such as {0}[1]", trigger.clock.value);
+                        format!("{0} is an array: {items} tick one element, such as {0}[1]", trigger.clock.value);
                     findings.rig(trigger.clock.place, message);
                 }
             },
@@ -132,9 +135,9 @@ pub fn connect(
     clocks
 }
 
-/// Whether datagrams tick a clock of this FMU.
-fn has_datagrams(candidates: &[Candidate], fmu: usize) -> bool {
-    candidates.iter().any(|own| own.fmu == fmu && matches!(own.release, Release::Datagram { .. }))
+/// Whether an endpoint ticks a clock of this FMU.
+fn has_endpoint(candidates: &[Candidate], fmu: usize) -> bool {
+    candidates.iter().any(|own| own.fmu == fmu && matches!(own.release, Release::Endpoint { .. }))
 }
 
 /// Takes the clocks that tick between steps, which stand at the end, out of the candidates: they are no tasks. Their triggers
@@ -164,7 +167,8 @@ enum Trigger {
     /// Output clocks, by their FMU and their indices among its outputs.
     Outputs((usize, Vec<usize>)),
     Times(Release),
-    Datagrams(Release),
+    /// An endpoint, and its items for messages.
+    Endpoint(Release, &'static str),
 }
 
 /// The draft's `triggeredBy`.
@@ -216,11 +220,11 @@ fn join(
 }
 
 fn target(
-    clock: &At<Endpoint>,
+    clock: &At<VariableName>,
     fmus: &[DescribedFmu],
     findings: &mut Findings,
 ) -> Option<(usize, usize, Option<usize>)> {
-    let Endpoint { fmu, variable } = &clock.value;
+    let VariableName { fmu, variable } = &clock.value;
     let fmu = fmus.iter().position(|described| described.name() == fmu)?;
     let described = &fmus[fmu];
     let Some((index, element)) = named(described, variable) else {
@@ -253,12 +257,12 @@ fn target(
 }
 
 fn source(
-    from: &At<Endpoint>,
+    from: &At<VariableName>,
     fmus: &[DescribedFmu],
     outputs: &[Vec<OutputCandidate>],
     findings: &mut Findings,
 ) -> Option<(usize, Vec<usize>)> {
-    let Endpoint { fmu, variable } = &from.value;
+    let VariableName { fmu, variable } = &from.value;
     let fmu = fmus.iter().position(|described| described.name() == fmu)?;
     let described = &fmus[fmu];
     let Some((index, element)) = named(described, variable) else {
@@ -278,7 +282,7 @@ fn source(
 
 fn schedule(
     at: &[At<vecud_base::time::Instant>],
-    clock: &At<Endpoint>,
+    clock: &At<VariableName>,
     times: &Timetable,
     findings: &mut Findings,
 ) -> Option<Release> {

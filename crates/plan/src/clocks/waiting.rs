@@ -25,7 +25,7 @@ impl UnitPlan {
     pub fn polls(&self, plan: &Plan) -> Nanos {
         match self.release {
             // Their times are not known before the run.
-            Release::Triggered { .. } | Release::Datagram { .. } | Release::Request | Release::Never => Nanos(0),
+            Release::Triggered { .. } | Release::Endpoint { .. } | Release::Request | Release::Never => Nanos(0),
             _ => plan.host.spin,
         }
     }

@@ -9,7 +9,7 @@ use crate::elements::{ElementSelection, shape_text};
 use crate::findings::Findings;
 use crate::inputs::start_values::{Starts, start_of};
 use crate::model::conversion::{Conversion, Widening, widening};
-use crate::rig::{At, Endpoint, Extrapolation, Place, Rig, RigConnect, Timing};
+use crate::rig::{At, Extrapolation, Place, Rig, RigConnect, Timing, VariableName};
 use std::collections::HashMap;
 use std::ops::Deref;
 use vecud_description::{Causality, Variable, VariableType};
@@ -165,12 +165,12 @@ fn are_together(fmus: &[DescribedFmu], clocks: &ClockNetwork, from: usize, to: u
 
 /// One end, if it is a variable of the wanted causality.
 fn end(
-    endpoint: &At<Endpoint>,
+    endpoint: &At<VariableName>,
     fmus: &[DescribedFmu],
     wanted: Causality,
     findings: &mut Findings,
 ) -> Option<ConnectionEnd> {
-    let Endpoint { fmu, variable } = &endpoint.value;
+    let VariableName { fmu, variable } = &endpoint.value;
     let fmu = fmus.iter().position(|described| described.name() == fmu)?;
     let described = &fmus[fmu];
     let fits = |v: &Variable| v.causality == wanted && v.clock.is_none();

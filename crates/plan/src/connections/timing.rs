@@ -64,7 +64,7 @@ fn delayed(plan: &Plan, producers: &[UnitId], roots: &[Vec<UnitId>]) -> String {
             format!("visible at the next time in the list of {own}{last}")
         }
         Release::Never => format!("never visible: nothing activates {own}"),
-        Release::Datagram { .. } | Release::Stimulus { .. } | Release::Request => {
+        Release::Endpoint { .. } | Release::Stimulus { .. } | Release::Request => {
             format!("visible a nanosecond after the activation of {own}")
         }
         Release::Triggered { .. } | Release::Countdown => {

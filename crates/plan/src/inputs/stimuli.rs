@@ -9,11 +9,12 @@ use crate::findings::Findings;
 use crate::sizes::is_resizable;
 use crate::timetable::Timetable;
 use crate::{
-    BatchItem, FedClock, FedElement, FedValue, FmuPlan, Release, StimulusInput, StimulusPlan, UnitId, UnitPlan,
+    BatchItem, FedClock, FedElement, FedValue, FmuPlan, Release, StimulusInput, StimulusPlan, TickTarget, UnitId,
+    UnitPlan,
 };
 use vecud_description::{Causality, IntervalVariability, Variable, VariableType};
 
-use crate::rig::{At, Diagnostic, Endpoint, Interpolation, Place, Rig, RigStimulus, suggestion};
+use crate::rig::{At, Diagnostic, Interpolation, Place, Rig, RigStimulus, VariableName, suggestion};
 use std::collections::{BTreeSet, HashMap};
 
 /// Words that the rows which are read ahead may take: 8 MiB.
@@ -61,7 +62,7 @@ struct UsedColumn<'a> {
     /// Cell of a row.
     cell: usize,
     column: &'a str,
-    target: Endpoint,
+    target: VariableName,
     /// A problem of this column.
     problem: Box<dyn Fn(String) -> Diagnostic + 'a>,
 }
@@ -149,8 +150,8 @@ pub fn resolve(
                 }
                 ColumnTarget::Clock { candidate } => {
                     // The tasks are numbered later, by the order.
-                    let (cell, column, task) = (used.cell, used.column.to_owned(), UnitId(usize::MAX));
-                    ticks.push((FedClock { cell, column, task, clock: None }, candidate));
+                    let target = TickTarget { task: UnitId(usize::MAX), clock: None };
+                    ticks.push((FedClock { cell: used.cell, column: used.column.to_owned(), target }, candidate));
                 }
             }
         }
@@ -223,8 +224,8 @@ fn uses<'a>(
                 Diagnostic::new(&opened.file, column.place, format!("column {}: {message}", cell + 1))
             };
             let target = match column.value.split_once('.') {
-                Some((fmu, variable)) => Endpoint { fmu: fmu.to_owned(), variable: variable.to_owned() },
-                None => Endpoint { fmu: String::new(), variable: column.value.clone() },
+                Some((fmu, variable)) => VariableName { fmu: fmu.to_owned(), variable: variable.to_owned() },
+                None => VariableName { fmu: String::new(), variable: column.value.clone() },
             };
             UsedColumn { cell, column: &column.value, target, problem: Box::new(problem) }
         };
@@ -270,7 +271,7 @@ fn target(
     fmus: &[DescribedFmu],
     candidates: &[Candidate],
     own: &RigStimulus,
-    to: &Endpoint,
+    to: &VariableName,
 ) -> Result<ColumnTarget, Unfit> {
     use Unfit::{Foreign, Wrong};
     let Some(fmu) = fmus.iter().position(|described| described.name() == to.fmu) else {
@@ -363,7 +364,7 @@ fn clock(
     fmu: usize,
     candidates: &[Candidate],
     (index, element): (usize, Option<usize>),
-    to: &Endpoint,
+    to: &VariableName,
 ) -> Result<ColumnTarget, Unfit> {
     use Unfit::{Foreign, Wrong};
     let v = &described.variables()[index];
@@ -388,7 +389,7 @@ fn clock(
     let [candidate] = targets.as_slice() else {
         return Err(Wrong(format!("{to} is an array: a column ticks one element, such as {to}[1]")));
     };
-    let same = |other: &Endpoint| {
+    let same = |other: &VariableName| {
         other.fmu == to.fmu
             && named(described, &other.variable)
                 .is_some_and(|(i, e)| i == index && candidates[*candidate].is_of(fmu, i, e))
@@ -499,13 +500,13 @@ impl Stimuli {
         for (stimulus, plan) in plans.iter_mut().enumerate() {
             for (tick, own) in plan.ticks.iter_mut().enumerate() {
                 let release = Release::Stimulus { stimulus, tick };
-                (own.task, own.clock) = released(&release, units, fmus).expect("it releases something");
+                own.target = released(&release, units, fmus).expect("it releases something");
             }
             let feeds = |unit: &UnitPlan| {
                 let mut fed = unit.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
                 fed.any(|fed| fed.stimulus == stimulus)
             };
-            let ticks = |unit: usize| plan.ticks.iter().any(|tick| tick.task == UnitId(unit));
+            let ticks = |unit: usize| plan.ticks.iter().any(|tick| tick.target.task == UnitId(unit));
             let fed = (0..units.len()).filter(|unit| ticks(*unit) || feeds(&units[*unit]));
             plan.grids = fed.flat_map(|unit| units[unit].steps_on(times.start, times.stop)).collect();
         }

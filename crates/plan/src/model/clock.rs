@@ -1,6 +1,7 @@
 //! Clocks of FMUs: when they tick, and the targets of their ticks.
 
 use super::{BatchPlan, FmuId, UnitId};
+use crate::rig::EndpointSource;
 use serde::{Deserialize, Serialize};
 use vecud_base::priority::FifoPriority;
 use vecud_base::time::{Fraction, Instant};
@@ -76,10 +77,10 @@ pub enum Release {
     },
     /// At listed times, strictly increasing.
     At(Vec<Instant>),
-    /// At each datagram that comes from outside.
-    Datagram {
-        /// Index into [`Plan::datagrams`](super::Plan::datagrams).
-        source: usize,
+    /// At each item of an endpoint.
+    Endpoint {
+        /// Index into [`Plan::endpoints`](super::Plan::endpoints).
+        endpoint: usize,
     },
     /// At each tick that a column of a stimulus has.
     Stimulus {
@@ -113,31 +114,36 @@ impl Release {
     }
 }
 
+/// What a tick from outside of all FMUs ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TickTarget {
+    /// The task that it activates, or that makes the steps of the FMU whose clock it ticks.
+    pub task: UnitId,
+    /// The clock that it ticks between the steps of its FMU; `None`: it activates the task itself.
+    pub clock: Option<StepClock>,
+}
+
 /// A clock that a controller of the run may tick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestedClock {
     /// `fmu.clock`, with `[2]` behind it for an element of an array clock.
     pub name: String,
-    /// The task that it activates, or that makes the steps of its FMU.
-    pub task: UnitId,
-    /// The clock itself, where it ticks between the steps of its FMU; `None`: it activates the task.
-    pub clock: Option<StepClock>,
+    /// The target of a request.
+    pub target: TickTarget,
 }
 
-/// A socket whose datagrams tick a task, or a clock between steps.
+/// A source of items from outside, served by the [receiver](ReceiverPlan).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DatagramSource {
-    /// The socket's address, for people: `udp 127.0.0.1:5005`. The supervisor makes the socket.
-    pub name: String,
-    /// The task that it ticks, or that makes the steps of the FMU whose clock it ticks.
-    pub task: UnitId,
-    /// The clock that it ticks between the steps of its FMU; `None`: it ticks the task itself.
-    pub clock: Option<StepClock>,
-    /// Events per second that are accepted, beyond a short burst.
+pub struct EndpointPlan {
+    /// Where items come from. The supervisor makes a socket.
+    pub source: EndpointSource,
+    /// The target of each item.
+    pub target: TickTarget,
+    /// Items per second that are accepted, beyond a short burst.
     pub max_rate: f64,
 }
 
-/// The thread that receives datagrams.
+/// The thread that serves endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiverPlan {
     /// The core that the thread runs on.

@@ -36,6 +36,6 @@ pub use self::stimulus::*;
 pub use self::task::*;
 pub use self::trace::*;
 pub use crate::rig::{
-    Extrapolation, Format, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnNan,
-    OnWarning, Overrun, Rotation, Rule, Solver, StepSize, Timing, TraceMode, TriggerTime,
+    EndpointSource, Extrapolation, Format, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode,
+    OnError, OnNan, OnWarning, Overrun, Rotation, Rule, Solver, StepSize, Timing, TraceMode, TriggerTime,
 };

@@ -1,7 +1,7 @@
 //! The plan.
 
 use super::{
-    ConnectionPlan, DatagramSource, FmuId, FmuPlan, HostPlan, InitialStep, MasterPlan, ReceiverPlan, Release,
+    ConnectionPlan, EndpointPlan, FmuId, FmuPlan, HostPlan, InitialStep, MasterPlan, ReceiverPlan, Release,
     RequestedClock, SerialPlan, SignalPlan, StepClock, StimulusPlan, TaskPlan, TracePlan, UnitId, UnitPlan,
 };
 use crate::rig::{Format, Mode, OnError, OnNan, RigReport, Rotation, TriggerTime};
@@ -61,11 +61,11 @@ pub struct Plan {
     pub formats: Vec<Format>,
     /// When the recording goes on in further ones.
     pub rotation: Rotation,
-    /// Where external events come from, in the order of the rig's triggers.
-    pub datagrams: Vec<DatagramSource>,
+    /// Where items from outside come from, in the order of the rig's triggers.
+    pub endpoints: Vec<EndpointPlan>,
     /// The clocks that a controller may tick; empty unless the run can be controlled.
     pub requests: Vec<RequestedClock>,
-    /// The thread that receives datagrams; `None`: there are no datagrams, or time is virtual.
+    /// The thread that serves endpoints; `None`: there are none, or time is virtual.
     pub receiver: Option<ReceiverPlan>,
     /// The parts of the report that are kept beside the recording.
     pub report: RigReport,

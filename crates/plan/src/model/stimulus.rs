@@ -1,6 +1,6 @@
 //! Files that feed inputs.
 
-use super::{StepClock, UnitId, UnitPlan};
+use super::{TickTarget, UnitPlan};
 use crate::rig::Interpolation;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -69,17 +69,15 @@ pub struct FedClock {
     pub cell: usize,
     /// Name of the column.
     pub column: String,
-    /// The task that it ticks, or that makes the steps of the FMU whose clock it ticks.
-    pub task: UnitId,
-    /// The clock that it ticks between the steps of its FMU; `None`: it ticks the task itself.
-    pub clock: Option<StepClock>,
+    /// The target of its ticks.
+    pub target: TickTarget,
 }
 
 impl FedClock {
     /// The time ahead of every activation up to which the ticks of a clock between steps have to be known, s: two steps, one of
     /// them for rounding. `None`: the clock ticks a task.
     pub fn ahead(&self, units: &[UnitPlan]) -> Option<f64> {
-        let step = units[self.clock.and(Some(self.task))?.0].release.shortest_known()?;
+        let step = units[self.target.clock.and(Some(self.target.task))?.0].release.shortest_known()?;
         Some(2.0 * step.seconds())
     }
 }

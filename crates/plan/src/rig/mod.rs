@@ -8,7 +8,7 @@
 
 mod daemon;
 mod document;
-mod endpoint;
+mod endpoints;
 mod figures;
 mod fmu_name;
 mod integration;
@@ -28,9 +28,11 @@ mod tables;
 mod task;
 mod trace;
 mod triggers;
+mod variable_name;
 
 pub use daemon::RigDaemon;
 pub use document::float_text;
+pub use endpoints::{DatagramAddress, EndpointSource, RigEndpoint};
 pub use figures::RigFigures;
 pub use integration::{Integration, Solver};
 pub use masters::{Algorithm, Loops, MasterClass, RigMaster};

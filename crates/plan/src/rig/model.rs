@@ -1,9 +1,9 @@
 //! Content of a rig file, before any FMU has been opened.
 
 use super::{
-    At, Integration, MasterClass, Overrun, Place, RigDaemon, RigMaster, RigRecord, RigReport, RigTask, RigTrace,
+    At, Integration, MasterClass, Overrun, Place, RigDaemon, RigEndpoint, RigMaster, RigRecord, RigReport, RigTask,
+    RigTrace,
 };
-use core::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use vecud_base::priority::FifoPriority;
@@ -145,14 +145,14 @@ impl Extrapolation {
 
 /// `fmu.variable`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Endpoint {
+pub struct VariableName {
     /// Name of the FMU in the rig.
     pub fmu: String,
     /// Name of the variable, which may contain dots.
     pub variable: String,
 }
 
-impl std::fmt::Display for Endpoint {
+impl std::fmt::Display for VariableName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{}", self.fmu, self.variable)
     }
@@ -404,9 +404,9 @@ pub struct RigClock {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigConnect {
     /// `from`.
-    pub from: At<Endpoint>,
+    pub from: At<VariableName>,
     /// `to`.
-    pub to: At<Endpoint>,
+    pub to: At<VariableName>,
     /// `timing`; `None`: delayed from and to steps, else immediate.
     pub timing: Option<Timing>,
     /// `max_size`: bytes that an element of a String or Binary may have.
@@ -431,7 +431,7 @@ pub enum UnitsOfConnection {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigTrigger {
     /// `clock`.
-    pub clock: At<Endpoint>,
+    pub clock: At<VariableName>,
     /// The source of its ticks.
     pub source: TriggerSource,
 }
@@ -440,38 +440,11 @@ pub struct RigTrigger {
 #[derive(Clone, Debug, PartialEq)]
 pub enum TriggerSource {
     /// `from`: an output clock.
-    OutputClock(At<Endpoint>),
+    OutputClock(At<VariableName>),
     /// `at`: strictly increasing simulation times.
     Times(Vec<At<Instant>>),
-    /// `udp` or `unix`: each datagram is a tick.
-    Datagrams(Datagrams),
-}
-
-/// Datagrams that tick a clock.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Datagrams {
-    /// Where they are received.
-    pub address: At<DatagramAddress>,
-    /// `max_rate`, events per second: faster ones, beyond a short burst, are dropped and counted.
-    pub max_rate: f64,
-}
-
-/// Where datagrams are received.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DatagramAddress {
-    /// `udp`: never port 0; a loopback address unless the rig allows another one.
-    Udp(SocketAddr),
-    /// `unix`: the path of a socket that the run makes, relative to the working directory.
-    Unix(PathBuf),
-}
-
-impl std::fmt::Display for DatagramAddress {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            DatagramAddress::Udp(address) => write!(f, "udp {address}"),
-            DatagramAddress::Unix(path) => write!(f, "unix {}", path.display()),
-        }
-    }
+    /// Each item of an endpoint is a tick.
+    Endpoint(RigEndpoint),
 }
 
 /// `[[stimulus]]`.
@@ -489,7 +462,7 @@ pub struct RigStimulus {
     /// `max_size`: bytes that a String or Binary may have.
     pub max_size: Option<At<usize>>,
     /// `columns`: targets and the names of their columns; `None`: columns have the names of their targets.
-    pub columns: Option<Vec<(At<Endpoint>, At<String>)>>,
+    pub columns: Option<Vec<(At<VariableName>, At<String>)>>,
 }
 
 impl Rig {

@@ -1,8 +1,8 @@
 //! `[[stimulus]]`: a file, or an earlier recording, that feeds inputs and ticks clocks.
 
 use super::document::{TableReader, describe};
-use super::endpoint::endpoint_of;
-use super::{At, Endpoint, Interpolation, Rig, RigStimulus};
+use super::variable_name::variable_name_of;
+use super::{At, Interpolation, Rig, RigStimulus, VariableName};
 use std::path::Path;
 use toml_edit::Item;
 
@@ -45,7 +45,7 @@ pub(super) fn read_stimulus(section: TableReader, folder: &Path, rig: &Rig) -> O
 }
 
 /// Reads the fed variables with their columns.
-fn read_columns(section: &TableReader, rig: &Rig) -> Vec<(At<Endpoint>, At<String>)> {
+fn read_columns(section: &TableReader, rig: &Rig) -> Vec<(At<VariableName>, At<String>)> {
     let mut columns = Vec::new();
     let Some(table) = section.table("columns", "columns") else { return columns };
     for (key, item) in table.entries() {
@@ -55,7 +55,7 @@ fn read_columns(section: &TableReader, rig: &Rig) -> Vec<(At<Endpoint>, At<Strin
             section.document.problem(place, message);
             continue;
         };
-        if let Some(endpoint) = endpoint_of(section.document, "columns: what is fed", key, rig) {
+        if let Some(endpoint) = variable_name_of(section.document, "columns: what is fed", key, rig) {
             columns.push((endpoint, At { value: name.to_owned(), place }));
         }
     }

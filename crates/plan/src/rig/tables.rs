@@ -1,12 +1,12 @@
 //! The tables of a rig that name FMUs: `[fmu.*]`, `[[connect]]`, `[[trigger]]`, `[[stimulus]]`, `[record]`.
 
 use super::document::{TableReader, describe, elements};
-use super::endpoint::endpoint;
 use super::fmu_name::{FMU_NAME, is_fmu_name};
 use super::record::read_record;
 use super::seconds::{read_fraction, read_positive};
 use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
+use super::variable_name::variable_name;
 use super::{
     At, Extrapolation, GetIntervals, Logging, MasterClass, OnWarning, Rig, RigClock, RigConnect, RigFmu, StepSize,
     StepWishes, Timing, UnitsOfConnection, daemon, figures, integration, masters, report, start, task, trace,
@@ -298,7 +298,7 @@ fn read_clock(section: &TableReader, name: At<&str>) -> RigClock {
 }
 
 fn read_connect(section: &TableReader, rig: &Rig) -> Option<RigConnect> {
-    let (from, to) = (endpoint(section, "from", rig), endpoint(section, "to", rig));
+    let (from, to) = (variable_name(section, "from", rig), variable_name(section, "to", rig));
     let words = [("immediate", Timing::Immediate), ("delayed", Timing::Delayed)];
     let timing = section.choice("timing", &words);
     let size = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok()).filter(|&i| i > 0);

@@ -177,8 +177,8 @@ fn comes(plan: &Plan, task: &UnitPlan, run: Option<Seen>) -> Option<(Comes, Orig
         Release::Periodic { interval, .. } => Some((Comes::Every(*interval), Origin::Default)),
         Release::Asked => Some((Comes::Every(run?.interval()?), Origin::Run)),
         Release::At(times) => Some((Comes::Times(times.iter().map(|time| time.nanos()).collect()), Origin::Default)),
-        Release::Datagram { source } => {
-            let interval = Fraction::from_f64(1.0 / plan.datagrams[*source].max_rate).ok()?;
+        Release::Endpoint { endpoint } => {
+            let interval = Fraction::from_f64(1.0 / plan.endpoints[*endpoint].max_rate).ok()?;
             Some((Comes::Bursts(interval), Origin::Default))
         }
         Release::Changing | Release::Countdown | Release::Stimulus { .. } => run?.comes(),

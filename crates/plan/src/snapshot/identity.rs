@@ -128,7 +128,7 @@ fn released(plan: &Plan, release: &Release) -> String {
             let times: Vec<String> = times.iter().map(|time| time.seconds().to_string()).collect();
             format!("the times {} s", times.join(", "))
         }
-        Release::Datagram { source } => plan.datagrams[*source].name.clone(),
+        Release::Endpoint { endpoint } => plan.endpoints[*endpoint].source.to_string(),
         Release::Stimulus { .. } => "a stimulus".to_owned(),
         Release::Asked => "the period that its FMU says".to_owned(),
         Release::Changing => "the intervals that it says".to_owned(),

@@ -1,18 +1,19 @@
-//! A command as words: its place in the order of all commands for the instance, the time before which it is not to be
-//! carried out, and the variables with their values.
+//! A command as an [item](crate::items): its id is its place in the order of all commands for the instance, its time the one before which
+//! it is not to be carried out. It brings variables with their values:
 //!
 //! ```text
-//! order, time (3 words, the last one 0: at once), number of items
-//! each item: variable, number of elements, words of values, values
+//! number of variables
+//! each: variable, number of elements, words of values, values
 //! ```
 //! A number is one word (`vecud_description::word`). A string or binary is its length in bytes, and its bytes, eight to a word.
 
+use crate::items::{self, Item};
 use crate::ring::Record;
 use vecud_base::time::Instant;
 use vecud_description::{Values, bytes};
 
-const HEADER: usize = 5;
-const ITEM_HEADER: usize = 3;
+const HEADER: usize = items::HEADER + 1;
+const VARIABLE_HEADER: usize = 3;
 const BYTES: usize = 8;
 
 /// Words that `elements` values take; of strings and binaries, each with at most `bytes`.
@@ -20,15 +21,14 @@ pub fn payload_words(elements: usize, bytes: Option<usize>) -> usize {
     elements.saturating_mul(bytes.map_or(1, bytes::words))
 }
 
-/// Words of a command with items whose values take so many.
+/// Words of a command with variables whose values take so many.
 pub fn record_words(payloads: impl Iterator<Item = usize>) -> usize {
-    payloads.fold(HEADER, |sum, payload| sum.saturating_add(ITEM_HEADER).saturating_add(payload))
+    payloads.fold(HEADER, |sum, payload| sum.saturating_add(VARIABLE_HEADER).saturating_add(payload))
 }
 
 /// The words of a command. Each variable is a number that both sides know it by.
 pub fn encode(order: u64, at: Option<Instant>, sets: &[(usize, &Values)]) -> Vec<u64> {
-    let [a, b, c] = at.map_or([0; 3], Instant::to_words);
-    let mut words = vec![order, a, b, c, sets.len() as u64];
+    let mut words = [&items::header(order, at)[..], &[sets.len() as u64]].concat();
     for (variable, values) in sets {
         let payload = bytes::elements(values).concat();
         words.extend([*variable as u64, values.len() as u64, payload.len() as u64]);
@@ -39,7 +39,7 @@ pub fn encode(order: u64, at: Option<Instant>, sets: &[(usize, &Values)]) -> Vec
 
 /// A command that is being read.
 #[derive(Clone, Copy)]
-pub struct ReceivedCommand<'a>(Record<'a>);
+pub struct ReceivedCommand<'a>(Item<'a>);
 
 /// One variable of a command.
 #[derive(Clone, Copy)]
@@ -54,30 +54,30 @@ pub struct CommandedVariable<'a> {
 impl<'a> ReceivedCommand<'a> {
     /// The command in a record.
     pub fn new(record: Record<'a>) -> ReceivedCommand<'a> {
-        ReceivedCommand(record)
+        ReceivedCommand(Item::new(record))
     }
 
     /// The place of this command among all for the instance, counted from 1.
     pub fn order(&self) -> u64 {
-        self.0.word(0)
+        self.0.id()
     }
 
     /// The time before which it is not to be carried out.
     pub fn at(&self) -> Option<Instant> {
-        (self.0.word(3) != 0).then(|| Instant::from_words([self.0.word(1), self.0.word(2), self.0.word(3)]))
+        self.0.time()
     }
 
     /// The variables that the command sets.
     pub fn items(self) -> impl Iterator<Item = CommandedVariable<'a>> {
-        let record = self.0;
-        let mut at = HEADER;
-        (0..record.word(4)).map_while(move |_| {
-            if at + ITEM_HEADER > record.len() {
+        let record = self.0.content();
+        let mut at = 1;
+        (0..record.word(0)).map_while(move |_| {
+            if at + VARIABLE_HEADER > record.len() {
                 return None;
             }
             let [variable, elements, words] = [0, 1, 2].map(|i| record.word(at + i) as usize);
-            let payload = record.part(at + ITEM_HEADER, words);
-            at += ITEM_HEADER + payload.len();
+            let payload = record.part(at + VARIABLE_HEADER, words);
+            at += VARIABLE_HEADER + payload.len();
             Some(CommandedVariable { variable, elements, payload })
         })
     }

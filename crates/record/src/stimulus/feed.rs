@@ -9,7 +9,7 @@
 //! first valid row is still the same afterwards, and else searches again (only a writer that has come further makes it do
 //! so, and that overwrites in large portions).
 //!
-//! Ticks have a [ring](crate::ring) of their own for each clock, with one writer and one reader, which takes them out. A step ends
+//! Ticks are [items](crate::items), in a ring for each clock, with one writer and one reader, which takes them out. A step ends
 //! where a clock ticks between steps, so ticks of such a clock have to be known a step ahead, however many rows that are: they are put
 //! there apart from the rows, by somebody who reads the file for them alone, and words before their ring say how far that is.
 //!
@@ -21,10 +21,11 @@
 //! the row is not valid any more. No allocation, no lock, no system call on either side.
 
 use super::rows::StimulusRow;
+use crate::items;
 use crate::ring::{Ring, RingPlace};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicU64, fence};
-use vecud_base::time::Instant;
+use vecud_base::time::{Instant, StepGrid};
 use vecud_plan::{StimulusPlan, UnitId};
 
 const FIRST: usize = 0;
@@ -62,7 +63,7 @@ pub struct Shape {
 impl Shape {
     /// The shape of a stimulus.
     pub fn of(plan: &StimulusPlan) -> Shape {
-        let between_steps = plan.ticks.iter().filter(|tick| tick.clock.is_some()).count();
+        let between_steps = plan.ticks.iter().filter(|tick| tick.target.clock.is_some()).count();
         let ticks = plan.ticks.len() - between_steps;
         Shape { values: plan.words(), ticks, between_steps, rows: plan.rows }
     }
@@ -75,7 +76,7 @@ impl Shape {
     /// The ring of a clock's ticks, among its words, and how many these are.
     fn ticks_place(self) -> (RingPlace, usize) {
         let mut end = TICKS_HEADER;
-        (RingPlace::after(&mut end, 2 * self.rows, 1), end)
+        (RingPlace::after(&mut end, (1 + items::HEADER) * self.rows, items::HEADER), end)
     }
 
     fn rings(self) -> usize {
@@ -182,12 +183,14 @@ impl Feed<'_> {
     /// Whether there is room for a tick.
     pub fn has_room_for_tick(&self, tick: usize) -> bool {
         let ([left, ..], ring) = self.ticks(tick);
-        left.load(Acquire) == 1 || ring.has_room(1)
+        left.load(Acquire) == 1 || ring.has_room(items::HEADER)
     }
 
-    fn push_tick(&self, tick: usize, time: f64) {
-        // Without room, nobody takes them any more.
-        self.ticks(tick).1.push(&[time.to_bits()]);
+    fn push_tick(&self, tick: usize, time: Option<Instant>) {
+        if time.is_some() {
+            // Without room, nobody takes them any more.
+            self.ticks(tick).1.push(&items::header(tick as u64, time));
+        }
     }
 
     /// Whether the ticks of a clock between steps are known for so long, in s, from what happens now on, or there is no room for more.
@@ -195,10 +198,11 @@ impl Feed<'_> {
         self.ticks_known(tick).1 > self.float(FLOOR) + time || !self.has_room_for_tick(tick)
     }
 
-    /// What a row says of a clock between steps, for whose tick there is room, if it counts as in [`Feed::push`].
-    pub fn push_between_steps(&self, tick: usize, row: &StimulusRow, begin: f64, stop: f64) {
+    /// What a row says of a clock between steps, for whose tick there is room, if it counts as in [`Feed::push`]. A time that is that of a
+    /// step of `grids` but for rounding is at it.
+    pub fn push_between_steps(&self, tick: usize, row: &StimulusRow, grids: &[StepGrid], begin: f64, stop: f64) {
         if row.ticks[tick] && row.time >= begin && row.time < stop {
-            self.push_tick(tick, row.time);
+            self.push_tick(tick, StepGrid::point(grids, row.time));
         }
         self.ticks(tick).0[1].store(row.known_until().to_bits(), SeqCst);
     }
@@ -243,7 +247,7 @@ impl Feed<'_> {
         self.words[WRITTEN].store(written.wrapping_add(1), Release);
         let counts = row.time >= begin && row.time < stop;
         for tick in (0..self.shape.ticks).filter(|tick| counts && row.ticks[*tick]) {
-            self.push_tick(tick, row.time);
+            self.push_tick(tick, Instant::from_f64(row.time));
         }
         self.words[READ].store(self.words[READ].load(Relaxed).wrapping_add(1), Relaxed);
         self.words[UNTIL].store(row.known_until().to_bits(), SeqCst);
@@ -389,9 +393,8 @@ impl Feed<'_> {
     }
 
     /// Takes the next tick out.
-    pub fn take_tick(&self, tick: usize) -> Option<f64> {
-        let mut taken = self.ticks(tick).1.take();
-        taken.next().filter(|time| !time.is_empty()).map(|time| f64::from_bits(time.word(0)))
+    pub fn take_tick(&self, tick: usize) -> Option<Instant> {
+        items::take(self.ticks(tick).1, |tick| tick.time())
     }
 
     /// Nobody takes ticks of this clock any more: they are not to hold up the others.

@@ -70,7 +70,7 @@ impl TaskContext {
             cpu: run.pinned.then_some(plan.cpu),
             spin: run.plan.host.spin.0,
             tunable: plan.has_clock(IntervalVariability::Tunable),
-            from_outside: matches!(plan.release, Release::Datagram { .. } | Release::Request),
+            from_outside: matches!(plan.release, Release::Endpoint { .. } | Release::Request),
         }
     }
 

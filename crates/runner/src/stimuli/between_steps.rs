@@ -5,8 +5,8 @@
 //! communication point and is counted as starved.
 
 use super::super::run_state::RunState;
-use super::{broken, ticked_by};
-use vecud_base::time::{Instant, StepGrid};
+use super::{broken, take_ticks, ticked_by};
+use vecud_base::time::Instant;
 use vecud_plan::schedule::Timeline;
 use vecud_plan::{Release, UnitId};
 use vecud_record::stimulus::{Feed, FeedState};
@@ -16,7 +16,6 @@ pub struct StepFeed {
     feed: Feed<'static>,
     stimulus: usize,
     tick: usize,
-    grids: Box<[StepGrid]>,
     /// The unit that makes the steps.
     task: UnitId,
     /// The next communication point, as far as this clock was known when the last step began.
@@ -27,30 +26,19 @@ impl StepFeed {
     /// `None`: no stimulus ticks a clock that is released like this, between the steps that `task` makes.
     pub fn of(run: &RunState, task: UnitId, release: &Release) -> Option<StepFeed> {
         let (stimulus, tick) = ticked_by(release)?;
-        let grids = run.plan.stimuli[stimulus].grids.clone().into();
-        Some(StepFeed { feed: run.board.stimulus(stimulus), stimulus, tick, grids, task, decided: None })
+        Some(StepFeed { feed: run.board.stimulus(stimulus), stimulus, tick, task, decided: None })
     }
 
     /// Moves the ticks that are there to the timeline of the clock, as far as that has room.
     pub fn take(&self, timeline: &mut Timeline) {
-        self.take_each(timeline, |_| ());
-    }
-
-    fn take_each(&self, timeline: &mut Timeline, mut see: impl FnMut(Instant)) {
-        while timeline.room() > 0
-            && let Some(time) = self.feed.take_tick(self.tick)
-        {
-            let Some(instant) = StepGrid::point(&self.grids, time) else { continue };
-            timeline.feed(instant);
-            see(instant);
-        }
+        take_ticks((self.feed, self.tick), timeline, |_| ());
     }
 
     /// [`StepFeed::take`] before a step from `begin` to `end` at most. `false`: the ticks cannot be read, and the run ends.
     pub fn take_within(&mut self, run: &RunState, timeline: &mut Timeline, (begin, end): (Instant, Instant)) -> bool {
         // Before the ticks: all that it covers are there, then.
         let (state, until) = self.feed.ticks_known(self.tick);
-        self.take_each(timeline, |instant| {
+        take_ticks((self.feed, self.tick), timeline, |instant| {
             if self.decided.is_some_and(|decided| instant < decided) {
                 self.feed.starve(self.task, instant);
             }

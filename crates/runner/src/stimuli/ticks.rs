@@ -2,7 +2,7 @@
 //! out. No allocation, no lock, no system call.
 
 use super::super::run_state::RunState;
-use super::{broken, ticked_by};
+use super::{broken, take_ticks, ticked_by};
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::UnitId;
 use vecud_plan::schedule::Timeline;
@@ -51,16 +51,12 @@ impl<'a> TickFeed<'a> {
     pub fn take(&mut self, timeline: &mut Timeline, now: i64) -> Fed {
         // Before the ticks: all that it covers are there, then.
         let (state, until) = (self.feed.state(), self.feed.until());
-        let late = self.run.simulation(Nanos(now)).seconds();
-        while timeline.room() > 0
-            && let Some(time) = self.feed.take_tick(self.tick)
-        {
-            let Some(instant) = Instant::from_f64(time) else { continue };
-            timeline.feed(instant);
-            if time > self.known && time < late {
+        let late = self.run.simulation(Nanos(now));
+        take_ticks((self.feed, self.tick), timeline, |instant| {
+            if instant.seconds() > self.known && instant < late {
                 self.feed.starve(self.task, instant);
             }
-        }
+        });
         self.known = until;
         if !timeline.is_hungry() || state == FeedState::Ended {
             return Fed::Nothing;
@@ -75,11 +71,7 @@ impl<'a> TickFeed<'a> {
 
     /// Moves the ticks that are there to the timeline of a task that is not activated any more; none of them counts as late.
     pub fn hand_over(&self, timeline: &mut Timeline) {
-        while timeline.room() > 0
-            && let Some(time) = self.feed.take_tick(self.tick)
-        {
-            Instant::from_f64(time).into_iter().for_each(|time| timeline.feed(time));
-        }
+        take_ticks((self.feed, self.tick), timeline, |_| ());
     }
 }
 

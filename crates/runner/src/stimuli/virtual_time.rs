@@ -95,7 +95,7 @@ impl VirtualStimuli {
                     while agenda.room(*task) > 0
                         && let Some(time) = self.feeds[*stimulus].take_tick(*tick)
                     {
-                        Instant::from_f64(time).into_iter().for_each(|time| agenda.feed(*task, time));
+                        agenda.feed(*task, time);
                     }
                 }
             }

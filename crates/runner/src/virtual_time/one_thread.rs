@@ -8,7 +8,7 @@ use crate::activation::Activation;
 use crate::exchange::TickStamp;
 use crate::pause;
 use crate::reconfigure::Reconfigurable;
-use crate::requests::Requests;
+use crate::endpoints::Requests;
 use crate::run_state::RunState;
 use crate::stimuli::VirtualStimuli;
 use crate::thread_host::{Event, PartitionHost};

@@ -161,7 +161,7 @@ impl Timeline {
             // Until it is learned, a grid that is asked for is none.
             Release::Asked
             | Release::Triggered { .. }
-            | Release::Datagram { .. }
+            | Release::Endpoint { .. }
             | Release::Request
             | Release::Never => ReleaseSource::Ticks,
         };

@@ -19,7 +19,7 @@ impl Timeline {
                 | (ReleaseSource::Countdown { .. }, Release::Countdown)
                 | (
                     ReleaseSource::Ticks,
-                    Release::Triggered { .. } | Release::Datagram { .. } | Release::Request | Release::Never
+                    Release::Triggered { .. } | Release::Endpoint { .. } | Release::Request | Release::Never
                 )
         );
         if !same {

@@ -3,7 +3,7 @@ use super::super::{Follower, RowLookup};
 use super::*;
 use proptest::prelude::*;
 use vecud_description::VariableType;
-use vecud_plan::{FedClock, FedValue, FmuId, Interpolation, StepClock};
+use vecud_plan::{FedClock, FedValue, FmuId, Interpolation, StepClock, TickTarget};
 
 fn plan(values: usize, rows: usize, interpolation: Interpolation) -> StimulusPlan {
     let value = |value| FedValue {
@@ -21,7 +21,11 @@ fn plan(values: usize, rows: usize, interpolation: Interpolation) -> StimulusPla
         interpolation,
         cells: 2 + values,
         values: (0..values).map(value).collect(),
-        ticks: vec![FedClock { cell: 1 + values, column: "clock".to_owned(), task: UnitId(0), clock: None }],
+        ticks: vec![FedClock {
+            cell: 1 + values,
+            column: "clock".to_owned(),
+            target: TickTarget { task: UnitId(0), clock: None },
+        }],
         left_out: 0,
         rows,
     }
@@ -33,6 +37,10 @@ fn memory(plan: &StimulusPlan) -> Vec<AtomicU64> {
 
 fn row(time: f64, value: f64, tick: bool) -> StimulusRow {
     StimulusRow { time, may_jump: false, values: vec![Some(value.to_bits())], ticks: vec![tick] }
+}
+
+fn at(seconds: f64) -> Instant {
+    Instant::from_f64(seconds).unwrap()
 }
 
 const ALWAYS: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -118,12 +126,12 @@ fn ticks_come_out_once_between_start_and_stop_and_hold_up_nobody_when_their_read
         assert!(feed.has_room());
         feed.push(&row(time, 0.0, tick), &[Some(0)], 0.0, 3.0);
     }
-    assert_eq!([feed.take_tick(0), feed.take_tick(0), feed.take_tick(0)], [Some(0.0), Some(2.0), None]);
-    for time in 4..8 {
+    assert_eq!([feed.take_tick(0), feed.take_tick(0), feed.take_tick(0)], [Some(at(0.0)), Some(at(2.0)), None]);
+    for time in 4..11 {
         assert!(feed.has_room());
         push(feed, &row(f64::from(time), 0.0, true));
     }
-    assert!(!feed.has_room(), "four ticks wait");
+    assert!(!feed.has_room(), "seven ticks wait");
     feed.leave_ticks(0);
     assert!(feed.has_room());
 }
@@ -132,8 +140,8 @@ fn ticks_come_out_once_between_start_and_stop_and_hold_up_nobody_when_their_read
 #[test]
 fn ticks_between_steps_are_known_apart_from_rows() {
     let mut plan = plan(1, 4, Interpolation::Hold);
-    let clock = Some(StepClock { fmu: FmuId(0), clock: 0 });
-    plan.ticks.push(FedClock { clock, ..plan.ticks[0].clone() });
+    let target = TickTarget { task: UnitId(0), clock: Some(StepClock { fmu: FmuId(0), clock: 0 }) };
+    plan.ticks.push(FedClock { target, ..plan.ticks[0].clone() });
     let memory = memory(&plan);
     let feed = Feed::new(&memory, Shape::of(&plan));
     feed.reset(0.0);
@@ -143,11 +151,11 @@ fn ticks_between_steps_are_known_apart_from_rows() {
     assert_eq!(feed.ticks_known(1), (FeedState::Reading, f64::NEG_INFINITY));
     for number in -1..20 {
         assert!(!feed.is_ahead(1, 18.5));
-        feed.push_between_steps(1, &row(f64::from(number), [true, number % 6 == 5 || number < 0]), 0.0, 18.0);
+        feed.push_between_steps(1, &row(f64::from(number), [true, number % 6 == 5 || number < 0]), &[], 0.0, 18.0);
     }
     assert_eq!(feed.ticks_known(1), (FeedState::Reading, 19.0));
     assert!(feed.is_ahead(1, 18.5) && !feed.is_ahead(1, 19.0) && feed.has_room_for_tick(1));
-    assert_eq!([feed.take_tick(1), feed.take_tick(1), feed.take_tick(1)], [Some(5.0), Some(11.0), Some(17.0)]);
+    assert_eq!([feed.take_tick(1), feed.take_tick(1), feed.take_tick(1)], [5.0, 11.0, 17.0].map(|time| Some(at(time))));
     assert_eq!((feed.take_tick(1), feed.take_tick(0)), (None, None));
     feed.finish_between_steps(1, true);
     assert_eq!(feed.ticks_known(1), (FeedState::Broken, 19.0));
@@ -164,7 +172,6 @@ fn the_first_that_starves_is_told() {
     let feed = Feed::new(&memory, Shape::of(&plan));
     feed.reset(0.0);
     assert_eq!(feed.starved(), None);
-    let at = |seconds| Instant::from_f64(seconds).unwrap();
     feed.starve(UnitId(3), at(0.5));
     feed.starve(UnitId(1), at(0.4));
     assert_eq!(feed.starved(), Some(Starved { count: 2, task: UnitId(3), time: at(0.5) }));
@@ -273,7 +280,8 @@ proptest! {
                 prop_assert_eq!(follower.value(value, VariableType::Float64), expected, "at {}", time);
             }
         }
-        let expected: Vec<f64> = rows[..read].iter().filter(|row| row.ticks[0] && row.time >= 0.0).map(|row| row.time).collect();
+        let counts = |row: &&StimulusRow| row.ticks[0] && row.time >= 0.0;
+        let expected: Vec<Instant> = rows[..read].iter().filter(counts).map(|row| at(row.time)).collect();
         prop_assert_eq!(ticks, expected);
     }
 }

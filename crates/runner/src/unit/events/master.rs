@@ -179,7 +179,7 @@ impl Master {
 /// Whether clocks connect these FMUs with tasks or FMUs outside of their group, or with datagrams.
 fn meets_others(plan: &Plan, members: &[UnitId]) -> bool {
     let is_inside = |fmu: FmuId| members.iter().any(|unit| plan.units[unit.0].fmu == fmu);
-    let mut datagrams = plan.datagrams.iter().filter_map(|source| source.clock);
+    let mut datagrams = plan.endpoints.iter().filter_map(|endpoint| endpoint.target.clock);
     datagrams.any(|clock| is_inside(clock.fmu))
         || plan.fmus.iter().enumerate().any(|(fmu, own)| match is_inside(FmuId(fmu)) {
             true => own.output_clocks.iter().any(|clock| !clock.targets.is_empty()),

@@ -10,14 +10,13 @@
 //! when a run is complete, never beyond the simulation time of its look, nor beyond that at which the run is held: no tick comes
 //! too late. In virtual time a tick has the time of the next instant.
 
-use super::run_state::RunState;
+use super::intake::{Fate, OutsideTick, discard};
 use crate::exchange::TickStamp;
-use std::sync::atomic::Ordering::SeqCst;
+use crate::run_state::RunState;
 use vecud_base::time::{Instant, Nanos};
-use vecud_plan::schedule::{Agenda, Tick};
-use vecud_plan::{RequestedClock, UnitId};
-use vecud_record::board::TaskWord;
+use vecud_plan::schedule::Agenda;
 use vecud_record::control::{CommandOutcome, CommandReply, CommandRing};
+use vecud_record::items::Item;
 
 /// The ring of requests, and the fate of each.
 pub struct Requests {
@@ -38,7 +37,7 @@ impl Requests {
         let held_at = Nanos(run.held_at());
         let taken = if held_at.0 == i64::MAX { CommandOutcome::Applied } else { CommandOutcome::Held };
         while let Some(record) = self.ring.next() {
-            let number = record.word(0) as usize;
+            let number = Item::new(record).id() as usize;
             let now = Nanos(run.now());
             let found = match taken {
                 // Releases at that time itself come before.
@@ -47,13 +46,7 @@ impl Requests {
             };
             let time = self.last.get(number).map_or(found, |last| found.max(last.plus(Nanos(1))));
             let stamp = TickStamp { time: Instant::from_nanos(time), dispatched: now, root: None };
-            let verdict = self.tick(run, number, stamp, taken, |unit| {
-                let queued = run.tick(unit, stamp);
-                if queued {
-                    run.tasks[unit.0].wake.wake_marked();
-                }
-                queued
-            });
+            let verdict = self.tick(run, number, stamp, taken, None);
             self.ring.finish(CommandReply { verdict, time: stamp.time });
         }
     }
@@ -64,49 +57,37 @@ impl Requests {
         while let Some(record) = self.ring.next() {
             let Some(time) = agenda.peek() else { return };
             let stamp = TickStamp { time, dispatched: run.wall(time), root: None };
-            let verdict = self.tick(run, record.word(0) as usize, stamp, taken, |task| {
-                let outcome = agenda.tick(run.task_of[task.0], time, None);
-                run.count(task, stamp, outcome);
-                // A clock ticks once for two requests at one time.
-                matches!(outcome, Tick::Queued | Tick::Coalesced)
-            });
+            let verdict = self.tick(run, Item::new(record).id() as usize, stamp, taken, Some(&mut *agenda));
             self.ring.finish(CommandReply { verdict, time });
         }
     }
 
-    /// Ticks the clock of this number. `queue` hands the tick to a task, and returns whether the task took it, which is answered
-    /// by `taken`.
+    /// Ticks the clock of this number. `taken` answers a tick that its target takes.
     fn tick(
         &mut self,
         run: &RunState,
         number: usize,
         stamp: TickStamp,
         taken: CommandOutcome,
-        queue: impl FnOnce(UnitId) -> bool,
+        agenda: Option<&mut Agenda>,
     ) -> CommandOutcome {
         // FMU code can write anywhere, also here.
-        let Some(RequestedClock { task: unit, clock, .. }) = run.plan.requests.get(number) else {
-            return CommandOutcome::Refused;
-        };
+        let Some(clock) = run.plan.requests.get(number) else { return CommandOutcome::Refused };
         if run.plan.stop.is_some_and(|stop| stamp.time >= stop) {
-            match clock {
-                None => run.board.task(*unit).count_shared(TaskWord::Discarded, 1),
-                Some(_) => run.discard_ticks(*unit, 1),
-            }
+            discard(run, clock.target);
             return CommandOutcome::Refused;
         }
-        let is_taken = match clock {
-            None => queue(*unit),
-            // The next communication point looks for it.
-            Some(clock) => run.tick_between_steps(*clock, stamp),
-        };
-        if is_taken {
-            self.last[number] = stamp.time.nanos();
-            return taken;
-        }
-        match run.instances[run.plan.units[unit.0].fmu.0].failed.load(SeqCst) {
-            true => CommandOutcome::Refused,
-            false => CommandOutcome::Full,
+        let (item, is_awaited) = (OutsideTick { target: clock.target, stamp }, agenda.is_none());
+        match item.hand_over(run, agenda) {
+            Fate::Taken => {
+                if is_awaited {
+                    item.wake(run);
+                }
+                self.last[number] = stamp.time.nanos();
+                taken
+            }
+            Fate::Refused => CommandOutcome::Refused,
+            Fate::Full => CommandOutcome::Full,
         }
     }
 }

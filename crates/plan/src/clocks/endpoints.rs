@@ -1,28 +1,28 @@
-//! External events: which datagrams tick which task, or which clock between steps, and where the thread runs that receives them.
+//! Endpoints: what their items tick, a task or a clock between steps, and where the thread runs that serves them.
 
 use super::released::released;
 use crate::rig::{Mode, Rig, TriggerSource};
-use crate::{DatagramSource, FmuPlan, HostFacts, ReceiverPlan, Release, UnitPlan};
+use crate::{EndpointPlan, FmuPlan, HostFacts, ReceiverPlan, Release, UnitPlan};
 
-/// The sources, in the order of the rig's triggers; [`Release::Datagram`] has the index.
-pub fn sources(rig: &Rig, units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<DatagramSource> {
-    let datagrams = rig.triggers.iter().filter_map(|trigger| match &trigger.source {
-        TriggerSource::Datagrams(datagrams) => Some(datagrams),
+/// The endpoints, in the order of the rig's triggers; [`Release::Endpoint`] has the index.
+pub fn plans(rig: &Rig, units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<EndpointPlan> {
+    let endpoints = rig.triggers.iter().filter_map(|trigger| match &trigger.source {
+        TriggerSource::Endpoint(endpoint) => Some(endpoint),
         _ => None,
     });
-    let sources = datagrams.enumerate().filter_map(|(source, datagrams)| {
-        let (task, clock) = released(&Release::Datagram { source }, units, fmus)?;
-        Some(DatagramSource { name: datagrams.address.value.to_string(), task, clock, max_rate: datagrams.max_rate })
+    let plans = endpoints.enumerate().filter_map(|(endpoint, own)| {
+        let target = released(&Release::Endpoint { endpoint }, units, fmus)?;
+        Some(EndpointPlan { source: own.source.value.planned(), target, max_rate: own.max_rate })
     });
-    sources.collect()
+    plans.collect()
 }
 
-/// The thread that receives datagrams; in virtual time there is none. It has the priority of the most urgent clock that it
+/// The thread that serves endpoints; in virtual time there is none. It has the priority of the most urgent clock that it
 /// serves: with less, an event would wait for partitions that are less urgent than its own; with more, it would interrupt
 /// partitions that are more urgent than everything that an event can start. It goes to an allowed core without partitions, else
 /// to the core of that clock.
-pub fn receiver(mode: Mode, sources: &[DatagramSource], units: &[UnitPlan], host: &HostFacts) -> Option<ReceiverPlan> {
-    let first = sources.iter().map(|source| source.task).min_by_key(|unit| {
+pub fn receiver(mode: Mode, endpoints: &[EndpointPlan], units: &[UnitPlan], host: &HostFacts) -> Option<ReceiverPlan> {
+    let first = endpoints.iter().map(|endpoint| endpoint.target.task).min_by_key(|unit| {
         let task_plan = &units[unit.0];
         (std::cmp::Reverse(task_plan.fifo.get()), *unit)
     })?;
@@ -34,8 +34,11 @@ pub fn receiver(mode: Mode, sources: &[DatagramSource], units: &[UnitPlan], host
 
 #[cfg(test)]
 mod tests {
+    use crate::rig::{DatagramAddress, EndpointSource};
     use crate::tests::{ECU, PLANT, description, ecu_and_plant, try_build};
-    use crate::{HostFacts, Plan, Release, UnitId, table};
+    use crate::{EndpointPlan, HostFacts, Plan, Release, UnitId, table};
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
 
     const UDP: &str = "[[trigger]]\nclock = \"ecu.isr\"\nudp = \"127.0.0.1:5005\"\nmax_rate = 20\n";
 
@@ -48,9 +51,9 @@ mod tests {
     #[test]
     fn a_source_knows_its_task_and_the_task_its_source() {
         let plan = ecu_and_plant(UDP);
-        let source = &plan.datagrams[0];
-        assert_eq!((source.name.as_str(), source.task, source.max_rate), ("udp 127.0.0.1:5005", UnitId(0), 20.0));
-        assert_eq!(plan.units[0].release, Release::Datagram { source: 0 });
+        let EndpointPlan { source, target, max_rate } = &plan.endpoints[0];
+        assert_eq!((source.to_string().as_str(), target.task, *max_rate), ("udp 127.0.0.1:5005", UnitId(0), 20.0));
+        assert_eq!(plan.units[0].release, Release::Endpoint { endpoint: 0 });
         assert_eq!(plan.notes, Vec::<String>::new());
     }
 
@@ -97,7 +100,10 @@ mod tests {
 
     #[test]
     fn a_plan_with_datagrams_survives_its_way_to_the_runner() {
-        let plan = ecu_and_plant(UDP);
+        let mut plan = ecu_and_plant(UDP);
+        // The folder of a rig may have a name that is no UTF-8.
+        let path = OsStr::from_bytes(b"r\xffg/key.sock").into();
+        plan.endpoints[0].source = EndpointSource::Datagrams(DatagramAddress::Unix(path)).planned();
         let bytes = postcard::to_stdvec(&plan).unwrap();
         assert_eq!(postcard::from_bytes::<Plan>(&bytes).unwrap(), plan);
     }

@@ -2,26 +2,26 @@
 
 use super::document::{Document, TableReader};
 use super::fmu_name::unknown_fmu;
-use super::{At, Endpoint, Rig};
+use super::{At, Rig, VariableName};
 
 /// `fmu.variable`, where the FMU is one of the rig's.
-pub(super) fn endpoint(section: &TableReader, key: &str, rig: &Rig) -> Option<At<Endpoint>> {
+pub(super) fn variable_name(section: &TableReader, key: &str, rig: &Rig) -> Option<At<VariableName>> {
     let Some(text) = section.string(key) else {
         if section.get(key).is_none() {
             section.missing(key);
         }
         return None;
     };
-    endpoint_of(section.document, key, text, rig)
+    variable_name_of(section.document, key, text, rig)
 }
 
-/// An [`endpoint`] whose text was read elsewhere; `key` names it in messages.
-pub(super) fn endpoint_of(document: &Document, key: &str, text: At<&str>, rig: &Rig) -> Option<At<Endpoint>> {
+/// A [`variable_name`] whose text was read elsewhere; `key` names it in messages.
+pub(super) fn variable_name_of(document: &Document, key: &str, text: At<&str>, rig: &Rig) -> Option<At<VariableName>> {
     let names = || rig.fmus.iter().map(|fmu| fmu.name.value.as_str());
     match text.value.split_once('.') {
         Some((fmu, variable)) if !fmu.is_empty() && !variable.is_empty() => {
             if names().any(|name| name == fmu) {
-                let value = Endpoint { fmu: fmu.to_owned(), variable: variable.to_owned() };
+                let value = VariableName { fmu: fmu.to_owned(), variable: variable.to_owned() };
                 return Some(At { value, place: text.place });
             }
             unknown_fmu(document, text.place, fmu, names().collect());
