@@ -200,9 +200,11 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
 
 /// Advice for more stack after a stack overflow of FMU code.
 fn more_stack(plan: &Plan, board: Board) -> &'static str {
-    match board.named_task(board.global(Global::CrashTask).load(SeqCst)) {
-        Some(_) if plan.mode == Mode::RealTime => "stack_kib in [host] of the rig makes it larger, or `ulimit -s`",
-        _ => "`ulimit -s` makes it larger",
+    // In real time what is no task runs on the main thread.
+    let is_own = || board.named_task(board.global(Global::CrashTask).load(SeqCst)).is_some();
+    match plan.mode == Mode::Virtual || is_own() {
+        true => "stack_kib in [host] of the rig makes it larger, or `ulimit -s`",
+        false => "`ulimit -s` makes it larger",
     }
 }
 

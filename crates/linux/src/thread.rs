@@ -1,9 +1,11 @@
 //! Threads with a stack of their own size, a name, and no signals.
 
 use super::{SysError, memory, stack};
+use nix::sys::signal::SigSet;
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::panic::resume_unwind;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -103,6 +105,22 @@ pub fn spawn_deep<T: Send + 'static>(
     memory::mapping_lazily(|| spawn(name, stack::size(ready), body))
 }
 
+/// Runs `body` on a thread of [`spawn_deep`] in place of the calling one, which waits: signals for the process come to the new one, as to
+/// the only one that there was. Where the system refuses a thread, the calling one runs it, with the stack that it has.
+pub fn in_place<T: Send + 'static>(name: &str, ready: usize, body: impl FnOnce() -> T + Send + 'static) -> T {
+    let take = |body: &Mutex<Option<_>>| body.lock().unwrap_or_else(PoisonError::into_inner).take().expect("once");
+    let body = Arc::new(Mutex::new(Some(body)));
+    let theirs = Arc::clone(&body);
+    match spawn_deep(name, ready, move |_| take(&theirs)()) {
+        Ok(thread) => {
+            // Faults come to the thread that has them.
+            let _come_here_else = SigSet::all().thread_block();
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+        }
+        Err(_) => take(&body)(),
+    }
+}
+
 /// Starts a thread with `stack_bytes` of stack and at most [`NAME_BYTES`] bytes of `name` as its name.
 pub fn spawn<T: Send + 'static>(
     name: &str,
@@ -158,7 +176,7 @@ pub fn short_name(name: &str) -> &str {
 ///
 /// Signals of faults stay deliverable: [`crash`](super::crash) handles them.
 pub fn block_signals() -> Result<(), SysError> {
-    use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+    use nix::sys::signal::{SigmaskHow, Signal};
     let mut all = SigSet::all();
     for fault in [Signal::SIGSEGV, Signal::SIGBUS, Signal::SIGFPE, Signal::SIGILL, Signal::SIGABRT, Signal::SIGSYS] {
         all.remove(fault);

@@ -64,7 +64,7 @@ pub fn needed_variables(
     for &(fmu, variable) in columns.of.keys() {
         all[fmu].read.insert(variable);
     }
-    for (fmu, variable) in stimuli.inputs() {
+    for &(fmu, variable) in stimuli.fed().keys() {
         all[fmu].written.insert(variable);
     }
     for ((needed, described), starts) in all.iter_mut().zip(fmus).zip(starts) {

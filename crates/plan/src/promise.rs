@@ -6,8 +6,9 @@
 //! no memory, FMUs which take turns leave nothing to each other, and none keeps anything for one thread.
 
 use super::connections::timing::name;
-use super::{FmuId, Plan, Release, SignalId, TriggerTime, UnitId, UnitPlan};
-use std::collections::{BTreeMap, BTreeSet};
+use super::{ConnectionPlan, FmuId, Plan, Release, SignalId, TriggerTime, UnitId, UnitPlan};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use vecud_description::ValueReference;
 
 /// The covered signals, and the reasons for the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,14 +34,18 @@ impl Promise {
     /// The promise of a plan.
     pub fn of(plan: &Plan) -> Promise {
         let roots = super::roots(&plan.units);
+        let setting = setting(plan);
         let mut tasks: Vec<Option<String>> =
-            (0..plan.units.len()).map(|id| of_itself(plan, UnitId(id), &roots)).collect();
-        // Everything that depends on an uncovered task is uncovered.
-        while let Some((id, why)) = (0..tasks.len())
-            .filter(|id| tasks[*id].is_none())
-            .find_map(|id| Some((id, through(plan, UnitId(id), &tasks)?)))
-        {
-            tasks[id] = Some(why);
+            (0..plan.units.len()).map(|id| of_itself(plan, UnitId(id), &roots, &setting)).collect();
+        // Everything that depends on an uncovered task is uncovered: the first of them each time.
+        let followers = followers(plan);
+        let of_uncovered = (0..tasks.len()).filter(|id| tasks[*id].is_some()).flat_map(|id| &followers[id]);
+        let mut following: BTreeSet<UnitId> = of_uncovered.copied().collect();
+        while let Some(id) = following.pop_first() {
+            if tasks[id.0].is_none() {
+                tasks[id.0] = through(plan, id, &tasks);
+                following.extend(&followers[id.0]);
+            }
         }
         let signals = signals(plan, &tasks);
         let several = |fmu: &FmuId| plan.units.iter().filter(|unit| unit.fmu == *fmu).count() > 1;
@@ -73,8 +78,24 @@ impl Promise {
     }
 }
 
-/// Why a task is not covered, whatever the others are.
-fn of_itself(plan: &Plan, id: UnitId, roots: &[Vec<UnitId>]) -> Option<String> {
+/// The tasks that set each input.
+fn setting(plan: &Plan) -> HashMap<(FmuId, ValueReference), BTreeSet<UnitId>> {
+    let mut setting: HashMap<_, BTreeSet<UnitId>> = HashMap::new();
+    for (id, unit) in plan.units.iter().enumerate() {
+        for item in unit.set.iter().flat_map(|batch| &batch.items) {
+            setting.entry((unit.fmu, item.reference)).or_default().insert(UnitId(id));
+        }
+    }
+    setting
+}
+
+/// Why a task is not covered, whatever the others are. `setting`: see [`setting`].
+fn of_itself(
+    plan: &Plan,
+    id: UnitId,
+    roots: &[Vec<UnitId>],
+    setting: &HashMap<(FmuId, ValueReference), BTreeSet<UnitId>>,
+) -> Option<String> {
     let unit = &plan.units[id.0];
     let own = name(plan, id);
     if let Some(endpoint) = plan.endpoints.iter().find(|endpoint| endpoint.target.task == id) {
@@ -105,13 +126,8 @@ fn of_itself(plan: &Plan, id: UnitId, roots: &[Vec<UnitId>]) -> Option<String> {
         _ => (),
     }
     let inputs = unit.set.iter().flat_map(|batch| &batch.items);
-    if let Some(item) = inputs.clone().filter(|item| !item.stimuli.is_empty()).find(|item| {
-        let sets = |other: &UnitPlan| {
-            let mut items = other.set.iter().flat_map(|batch| &batch.items);
-            other.fmu == unit.fmu && items.any(|set| set.reference == item.reference)
-        };
-        plan.units.iter().filter(|other| sets(other)).count() > 1
-    }) {
+    let mut fed = inputs.clone().filter(|item| !item.stimuli.is_empty());
+    if let Some(item) = fed.find(|item| setting[&(unit.fmu, item.reference)].len() > 1) {
         let fmu = &plan.fmus[unit.fmu.0].name;
         return Some(format!("several partitions set {fmu}.{}, which belongs to no clock alone", item.name));
     }
@@ -182,18 +198,36 @@ fn through(plan: &Plan, id: UnitId, tasks: &[Option<String>]) -> Option<String> 
             name(plan, *other)
         ));
     }
+    let (planned, producer) = producers(plan, unit).find(|(_, producer)| uncovered(&producer))?;
+    Some(format!("{} comes from {}, which is not covered", planned.to, name(plan, producer)))
+}
+
+/// For each task those that depend on it, as [`through`] looks at them.
+fn followers(plan: &Plan) -> Vec<Vec<UnitId>> {
+    let mut followers = vec![Vec::new(); plan.units.len()];
+    for (id, unit) in plan.units.iter().enumerate() {
+        let id = UnitId(id);
+        let others = unit.caused_by.iter().copied().chain(together(plan, id)).chain(ticking(plan, id));
+        let others = others.chain(producers(plan, unit).map(|(_, producer)| producer));
+        others.for_each(|other| followers[other.0].push(id));
+    }
+    followers
+}
+
+/// The delayed connections that feed a task, each with the tasks that it comes from.
+fn producers<'a>(plan: &'a Plan, unit: &'a UnitPlan) -> impl Iterator<Item = (&'a ConnectionPlan, UnitId)> {
     let connections = unit.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.connections);
-    connections.map(|connection| &plan.connections[connection.0]).find_map(|planned| {
-        let mut producers = planned.delay.iter().flat_map(|delay| &delay.producers).map(|producer| &producer.task);
-        let producer = producers.find(uncovered)?;
-        Some(format!("{} comes from {}, which is not covered", planned.to, name(plan, *producer)))
+    connections.map(|connection| &plan.connections[connection.0]).flat_map(|planned| {
+        let producers = planned.delay.iter().flat_map(|delay| &delay.producers);
+        producers.map(move |producer| (planned, producer.task))
     })
 }
 
 /// The units whose steps are made together with those of this one.
 fn together(plan: &Plan, id: UnitId) -> Vec<UnitId> {
-    let is_together = |other: &UnitId| *other != id && plan.units[other.0].task == plan.units[id.0].task;
-    (0..plan.units.len()).map(UnitId).filter(is_together).collect()
+    let mut others: Vec<UnitId> = plan.task_of(id).units().iter().copied().filter(|other| *other != id).collect();
+    others.sort_unstable();
+    others
 }
 
 /// The tasks that may tick a clock between the steps of this one.

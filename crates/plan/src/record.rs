@@ -165,8 +165,7 @@ impl Expansion<'_> {
     /// Adds columns for the variables that the patterns match. Returns the match of each pattern.
     fn expand(&mut self, patterns: &[At<String>], purpose: &Purpose, findings: &mut Findings) -> Vec<Match> {
         let mut used = vec![Match::Nothing; patterns.len()];
-        let patterns: Vec<AskedSignals> =
-            patterns.iter().map(|pattern| AskedSignals::of(&pattern.value, self.fmus)).collect();
+        let patterns = AskedSignals::of(patterns, self.fmus);
         for (fmu, described) in self.fmus.iter().enumerate() {
             for (index, v) in described.variables().iter().enumerate() {
                 let Some(name) = chosen_name(described, v, &patterns, self.opted_in, &mut used) else { continue };
@@ -268,23 +267,36 @@ enum Match {
     Something,
 }
 
-/// The variables that a text selects: the one of this name, else those whose names fit.
+/// The patterns by their places: each selects the variable of this name, or those whose names fit where there is no such variable.
+/// Names are found without a look at all patterns, since a simulation names each output.
 struct AskedSignals<'a> {
-    text: &'a str,
-    is_name: bool,
+    names: HashMap<&'a str, Vec<usize>>,
+    globs: Vec<(usize, &'a str)>,
 }
 
 impl<'a> AskedSignals<'a> {
-    fn of(text: &'a str, fmus: &[DescribedFmu]) -> AskedSignals<'a> {
-        let has_it = |fmu: &DescribedFmu| {
-            let own = text.strip_prefix(fmu.name()).and_then(|rest| rest.strip_prefix('.'));
-            own.is_some_and(|name| fmu.find(name).is_some())
-        };
-        AskedSignals { text, is_name: fmus.iter().any(has_it) }
+    fn of(patterns: &'a [At<String>], fmus: &[DescribedFmu]) -> AskedSignals<'a> {
+        let by_name: HashMap<&str, &DescribedFmu> = fmus.iter().map(|fmu| (fmu.name(), fmu)).collect();
+        let mut all = AskedSignals { names: HashMap::new(), globs: Vec::new() };
+        for (place, pattern) in patterns.iter().enumerate() {
+            let text = pattern.value.as_str();
+            let has_it = |(fmu, name): (&str, &str)| by_name.get(fmu).is_some_and(|fmu| fmu.find(name).is_some());
+            match text.split_once('.').is_some_and(has_it) {
+                true => all.names.entry(text).or_default().push(place),
+                false => all.globs.push((place, text)),
+            }
+        }
+        all
     }
 
-    fn matches(&self, full: &str) -> bool {
-        if self.is_name { self.text == full } else { matches(self.text, full) }
+    fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.globs.is_empty()
+    }
+
+    /// The places of the patterns that select the variable of this name.
+    fn matching(&self, full: &str) -> impl Iterator<Item = usize> {
+        let globs = self.globs.iter().filter(move |(_, glob)| matches(glob, full)).map(|(place, _)| *place);
+        self.names.get(full).into_iter().flatten().copied().chain(globs)
     }
 }
 
@@ -292,7 +304,7 @@ impl<'a> AskedSignals<'a> {
 fn chosen_name(
     described: &DescribedFmu,
     v: &Variable,
-    patterns: &[AskedSignals],
+    patterns: &AskedSignals,
     opted_in: OptedIn,
     used: &mut [Match],
 ) -> Option<String> {
@@ -303,14 +315,12 @@ fn chosen_name(
             break;
         }
         let full = format!("{}.{name}", described.name());
-        for (pattern, used) in patterns.iter().zip(used.iter_mut()) {
-            if pattern.matches(&full) {
-                if recordable {
-                    *used = Match::Something;
-                    chosen.get_or_insert_with(|| full.clone());
-                } else if *used == Match::Nothing {
-                    *used = Match::OnlyUnrecordable;
-                }
+        for place in patterns.matching(&full) {
+            if recordable {
+                used[place] = Match::Something;
+                chosen.get_or_insert_with(|| full.clone());
+            } else if used[place] == Match::Nothing {
+                used[place] = Match::OnlyUnrecordable;
             }
         }
     }

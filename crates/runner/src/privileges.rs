@@ -68,8 +68,10 @@ pub fn granted(plan: &Plan, say: Say) -> Granted {
 /// Limits the machine's memory that FMU code may take.
 pub fn limit_memory(plan: &Plan, say: Say) {
     let bytes = memory::data_limit(plan.host.memory_limit_mib);
-    let stacks = plan.units.len() * stack::size(plan.host.stack_kib * 1024);
-    if let Some(Err(error)) = bytes.map(|bytes| memory::limit_data(bytes, stacks as u64)) {
+    let each = stack::size(plan.host.stack_kib * 1024) as u64;
+    // In virtual time there is one from the beginning.
+    let (own, later) = (if plan.mode == Mode::Virtual { each } else { 0 }, plan.units.len() as u64 * each);
+    if let Some(Err(error)) = bytes.map(|bytes| memory::limit_data(bytes.saturating_add(own), later)) {
         say(1, kind::UNPROTECTED, &format!("FMU CODE MAY TAKE ALL MEMORY: {error}"));
     }
 }

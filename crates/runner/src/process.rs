@@ -2,10 +2,12 @@
 
 use super::job::Job;
 use super::leave::leave;
+use super::privileges::Granted;
 use super::sequence::Sequence;
 use super::{printed, privileges};
 use std::fs::File;
 use std::io::{Read, Seek};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_linux::crash::{self, LastWords};
@@ -76,9 +78,7 @@ fn prepare() -> Result<Prepared, String> {
 
 fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
     let set = |word: Global, value: u64| board.global(word).store(value, SeqCst);
-    let say = |status: u8, kind: &str, message: &str| {
-        board.log().push(None, status, monotonic_now(), kind.as_bytes(), message.as_bytes());
-    };
+    let say = sayer(board);
     let last_words = LastWords {
         signal: board.global(Global::CrashSignal),
         label: board.global(Global::CrashTask),
@@ -109,9 +109,35 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> ! {
     let folder = process::inherited(FOLDER_FD);
     privileges::limit_memory(&job.plan, &say);
     surroundings::add_to_environment(&job.plan.host.environment);
-    surroundings::keep();
     // No foreign code has run yet, and the threads that tried the privileges have ended.
     privileges::give_away(&job.plan, granted, &say);
+    let prepared = Prepared { job, board, resumed, state_file };
+    match prepared.job.plan.mode {
+        Mode::RealTime => serve(prepared, granted, folder),
+        // Partitions have the stack here that they have on threads of their own in real time, and all code of an FMU one thread.
+        Mode::Virtual => {
+            let ready = prepared.job.plan.host.stack_kib * 1024;
+            thread::in_place("vecud-runner", ready, move || serve(prepared, granted, folder))
+        }
+    }
+}
+
+/// Tells the supervisor.
+fn sayer(board: Board<'static>) -> impl Fn(u8, &str, &str) {
+    move |status, kind, message| {
+        board.log().push(None, status, monotonic_now(), kind.as_bytes(), message.as_bytes());
+    }
+}
+
+/// Runs the job on the calling thread, and ends the process. `folder`: the output folder.
+fn serve(
+    Prepared { job, board, resumed, state_file }: Prepared,
+    granted: Granted,
+    folder: std::io::Result<OwnedFd>,
+) -> ! {
+    let set = |word: Global, value: u64| board.global(word).store(value, SeqCst);
+    let say = sayer(board);
+    surroundings::keep();
     let log = process::Log::of_this_process(job.log_of(1)).map(Arc::new);
     let limited = match &log {
         Ok(log) => {

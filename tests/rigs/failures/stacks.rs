@@ -1,8 +1,9 @@
 //! FMU code that takes much stack, and more than there is.
 
 use super::*;
-use crate::program::{copied_tracer, has_real_time, skipped, tempdir};
+use crate::program::{cache, copied_tracer, has_real_time, skipped, tempdir};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// A tracer whose every activation calls `large(BYTES)`, a frame of so many bytes that it writes from end to end, or `deep(0)`, which
 /// never returns.
@@ -42,6 +43,23 @@ fn partitions_have_the_stack_of_an_ordinary_thread() {
     rig().run_virtual().exits(0);
 }
 
+/// The main thread has what `ulimit -s` says, which may be little.
+#[test]
+fn virtual_time_has_the_stack_of_real_time_whatever_the_main_thread_has() {
+    let folder = tempdir().unwrap();
+    let fmu = tracer_that(folder.path(), "large(7u << 20)");
+    let rig = Rig::new("stop_time = 0.05").fmu("a", fmu, "", "");
+    let run = |mode: &str| {
+        let own = rig.command();
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -s 2048; exec \"$0\" \"$@\""]).arg(own.get_program()).args(own.get_args());
+        command.env("VECUD_CACHE", cache()).stdin(Stdio::null()).args(["--mode", mode]);
+        rig.finish(rig.start(command)).exits(0);
+    };
+    shared_core(|| run("realtime"));
+    run("virtual");
+}
+
 #[test]
 fn a_stack_that_overflows_is_named_with_the_way_to_a_larger_one() {
     for (call, needs) in [("deep(0)", None), ("large(20u << 20)", Some("32768"))] {
@@ -53,10 +71,13 @@ fn a_stack_that_overflows_is_named_with_the_way_to_a_larger_one() {
             assert_eq!(run.status("a"), "crashed");
             run.problem(&["fmu `a` overflowed its stack of ", " KiB (SIGSEGV; ", way, "fmi3ActivateModelPartition"]);
         };
-        shared_core(|| check(rig("").run(), "stack_kib in [host] of the rig makes it larger"));
-        check(rig("").run_virtual(), "`ulimit -s` makes it larger");
+        let way = "stack_kib in [host] of the rig makes it larger";
+        shared_core(|| check(rig("").run(), way));
+        check(rig("").run_virtual(), way);
         if let Some(kib) = needs {
-            shared_core(|| drop(rig(&format!("[host]\nstack_kib = {kib}")).run().exits(0)));
+            let rig = rig(&format!("[host]\nstack_kib = {kib}"));
+            shared_core(|| drop(rig.run().exits(0)));
+            rig.run_virtual().exits(0);
         }
     }
 }

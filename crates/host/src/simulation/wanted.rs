@@ -3,6 +3,8 @@
 use super::inputs;
 use crate::prepare::plan_of;
 use crate::{Error, EventSink, Options, Prepared, give_start_values};
+use std::cell::LazyCell;
+use std::collections::HashSet;
 use std::io::Read;
 use std::path::PathBuf;
 use vecud_base::time::{Fraction, Instant, StepGrid};
@@ -293,11 +295,12 @@ fn complete_twin(rig: &mut Rig, start: Instant) {
 fn record(rig: &mut Rig, description: &ModelDescription, wanted: &SimulationOptions) -> Result<(), Error> {
     let fmu = rig.fmus[0].name.value.clone();
     let mut signals = Vec::new();
+    let has_column = |v: &&Variable| v.clock.is_none() && v.causality != Causality::Independent;
+    let names = || description.variables.iter().filter(has_column).flat_map(Variable::names);
+    let known: LazyCell<HashSet<&str>, _> = LazyCell::new(|| names().collect());
     for name in &wanted.output_variables {
         let place = rig.add_option(format!("--output-variable {name}"));
-        let has_column = |v: &&Variable| v.clock.is_none() && v.causality != Causality::Independent;
-        let names = || description.variables.iter().filter(has_column).flat_map(Variable::names);
-        if !names().any(|known| glob::matches(name, known)) {
+        if !known.contains(name.as_str()) && !names().any(|known| glob::matches(name, known)) {
             let (file, hint) = (wanted.file.display(), rig::suggestion(name, names()));
             return Err(Error::Command(format!("--output-variable {name}: {file} has no such variable{hint}")));
         }

@@ -3,12 +3,11 @@
 use super::start_values::{self, Starts, start_of};
 use super::stimuli::{FedInput, Stimuli};
 use crate::StimulusInput;
-use crate::described::{DescribedFmu, VariableId};
+use crate::described::DescribedFmu;
 use crate::elements::{expanded, replaced};
 use crate::findings::Findings;
 use crate::rig::{Diagnostic, RigValue};
-use std::collections::BTreeMap;
-use vecud_description::{Values, VariableType};
+use vecud_description::{Values, Variable, VariableType};
 
 /// Adds the files' values for inputs to the start values of each FMU. An input that belongs to a clock gets its value with a
 /// tick.
@@ -19,14 +18,12 @@ pub fn add(
     starts: &mut [Starts],
     findings: &mut Findings,
 ) {
-    let mut by_variable: BTreeMap<VariableId, Vec<&FedInput>> = BTreeMap::new();
-    stimuli.fed().for_each(|input| by_variable.entry(input.variable).or_default().push(input));
-    for ((fmu, index), inputs) in by_variable {
+    for (&(fmu, index), inputs) in stimuli.fed() {
         let (described, v) = (&fmus[fmu], &fmus[fmu].variables()[index]);
         if v.clocks.is_empty() && !starts[fmu].contains_key(&index) {
             let mut own = Vec::new();
             for input in inputs {
-                match element(stimuli, opened, described, input) {
+                match element(stimuli, opened, (described, v), input) {
                     Some(Ok(value)) => own.push((input.element, value)),
                     Some(Err(problem)) => findings.problems.push(problem),
                     None => {}
@@ -55,12 +52,11 @@ fn together(own: &[(usize, Values)], others: Option<Values>, elements: usize) ->
 fn element(
     stimuli: &Stimuli,
     opened: &[StimulusInput],
-    described: &DescribedFmu,
+    (described, v): (&DescribedFmu, &Variable),
     input: &FedInput,
 ) -> Option<Result<Values, Diagnostic>> {
     let (file, column) = (&opened[input.stimulus], stimuli.column(input));
     let cell = file.start.get(column)?.as_ref()?;
-    let v = &described.variables()[input.variable.1];
     let fits = start_values::fitting(v, described.items(v), &value(v.variable_type, &cell.value)?)?;
     Some(fits.map_err(|reason| {
         let (number, name) = (column + 2, &file.columns[column].value);

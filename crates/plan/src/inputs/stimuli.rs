@@ -15,7 +15,7 @@ use crate::{
 use vecud_description::{Causality, IntervalVariability, Variable, VariableType};
 
 use crate::rig::{At, Diagnostic, Interpolation, Place, Rig, RigStimulus, VariableName, suggestion};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Words that the rows which are read ahead may take: 8 MiB.
 const WORDS: usize = 1 << 20;
@@ -35,8 +35,6 @@ pub struct FedInput {
     /// The stimulus of the rig.
     pub stimulus: usize,
     value: usize,
-    /// The input.
-    pub variable: VariableId,
     /// The element of it, counted from 0.
     pub element: usize,
 }
@@ -44,7 +42,7 @@ pub struct FedInput {
 /// All that stimuli feed.
 pub struct Stimuli {
     plans: Vec<StimulusPlan>,
-    inputs: Vec<FedInput>,
+    inputs: BTreeMap<VariableId, Vec<FedInput>>,
     /// The candidates that the columns of each stimulus tick.
     ticked: Vec<Vec<usize>>,
 }
@@ -81,7 +79,8 @@ pub fn resolve(
     candidates: &[Candidate],
     findings: &mut Findings,
 ) -> Stimuli {
-    let mut all = Stimuli { plans: Vec::new(), inputs: Vec::new(), ticked: Vec::new() };
+    let mut all = Stimuli { plans: Vec::new(), inputs: BTreeMap::new(), ticked: Vec::new() };
+    let connected = ConnectedInputs::of(rig, if rig.stimuli.is_empty() { &[] } else { fmus });
     // The elements that have a source already: the column and its file.
     let mut taken: HashMap<(usize, usize, usize), String> = HashMap::new();
     for (stimulus, own) in rig.stimuli.iter().enumerate() {
@@ -115,9 +114,9 @@ pub fn resolve(
                 findings.rig(own.file.place, format!("{message}; {hint}"));
                 break;
             }
-            let target = match target(rig, fmus, candidates, own, &used.target) {
+            let target = match target(rig, fmus, candidates, own, &connected, &used.target) {
                 Ok(target) => target,
-                Err(Unfit::Foreign(_)) if own.recording && own.columns.is_none() => continue,
+                Err(Unfit::Foreign(_)) if leaves_out(own) => continue,
                 Err(Unfit::Foreign(message) | Unfit::Wrong(message)) => {
                     wrong += 1;
                     findings.problems.push((used.problem)(message));
@@ -137,7 +136,8 @@ pub fn resolve(
             match target {
                 ColumnTarget::Input { variable, element, capacity } => {
                     let v = &fmus[variable.0].variables()[variable.1];
-                    all.inputs.push(FedInput { stimulus, value: plan.values.len(), variable, element });
+                    let own = all.inputs.entry(variable).or_default();
+                    own.push(FedInput { stimulus, value: plan.values.len(), element });
                     plan.values.push(FedValue {
                         cell: used.cell,
                         column: used.column.to_owned(),
@@ -265,16 +265,27 @@ fn some_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
     format!("; it has {}", names.join(", "))
 }
 
+/// Whether columns that feed nothing are left out without a word: those of a recording that the rig does not name.
+fn leaves_out(own: &RigStimulus) -> bool {
+    own.recording && own.columns.is_none()
+}
+
 /// Finds the target of a column.
 fn target(
     rig: &Rig,
     fmus: &[DescribedFmu],
     candidates: &[Candidate],
     own: &RigStimulus,
+    connected: &ConnectedInputs,
     to: &VariableName,
 ) -> Result<ColumnTarget, Unfit> {
     use Unfit::{Foreign, Wrong};
+    // What nobody is told takes no search for similar names.
+    let is_silent = leaves_out(own);
     let Some(fmu) = fmus.iter().position(|described| described.name() == to.fmu) else {
+        if is_silent {
+            return Err(Foreign(String::new()));
+        }
         let every = fmus.iter().flat_map(|described| {
             let fits = described.variables().iter().filter(|v| v.causality == Causality::Input);
             fits.map(|v| format!("{}.{}", described.name(), v.name))
@@ -294,6 +305,7 @@ fn target(
     let (index, selection) = match find(described, &to.variable) {
         NameMeaning::Elements(index, selection) => (index, selection),
         NameMeaning::Unsuitable(message) => return Err(Wrong(message)),
+        NameMeaning::Nothing if is_silent => return Err(Foreign(String::new())),
         NameMeaning::Nothing => {
             let hint = match described.suggest(&to.variable, |v| v.causality == Causality::Input) {
                 none if none.is_empty() => "; vecud inspect lists them".to_owned(),
@@ -312,7 +324,7 @@ fn target(
             "{to} belongs to an output clock: setting it is not supported yet by this version of vecud"
         )));
     }
-    if let Some(place) = connected(rig, described, index, &selection) {
+    if let Some(place) = connected.place((fmu, index), &selection) {
         let place = format!("{}:{}", rig.file.display(), place.line);
         return Err(Foreign(format!("{to} has a source already, a connection ({place}): an input has one")));
     }
@@ -348,14 +360,28 @@ fn capacity(v: &Variable, own: &RigStimulus) -> Option<usize> {
     }
 }
 
-/// Where the connection is that feeds one of these elements.
-fn connected(rig: &Rig, described: &DescribedFmu, index: usize, selection: &ElementSelection) -> Option<Place> {
-    let mut own = rig.connects.iter().filter(|connect| connect.to.value.fmu == described.name());
-    let overlaps = |connect: &&crate::rig::RigConnect| match find(described, &connect.to.value.variable) {
-        NameMeaning::Elements(other, elements) => other == index && elements.overlaps(selection),
-        _ => false,
-    };
-    own.find(overlaps).map(|connect| connect.to.place)
+/// The elements of inputs that connections feed, and where these are.
+struct ConnectedInputs(HashMap<VariableId, Vec<(ElementSelection, Place)>>);
+
+impl ConnectedInputs {
+    fn of(rig: &Rig, fmus: &[DescribedFmu]) -> ConnectedInputs {
+        let by_name: HashMap<&str, usize> = fmus.iter().enumerate().map(|(fmu, own)| (own.name(), fmu)).collect();
+        let mut all: HashMap<VariableId, Vec<_>> = HashMap::new();
+        for to in rig.connects.iter().map(|connect| &connect.to) {
+            if let Some(&fmu) = by_name.get(to.value.fmu.as_str())
+                && let NameMeaning::Elements(index, elements) = find(&fmus[fmu], &to.value.variable)
+            {
+                all.entry((fmu, index)).or_default().push((elements, to.place));
+            }
+        }
+        ConnectedInputs(all)
+    }
+
+    /// Where the connection is that feeds one of these elements.
+    fn place(&self, variable: VariableId, selection: &ElementSelection) -> Option<Place> {
+        let (_, place) = self.0.get(&variable)?.iter().find(|(elements, _)| elements.overlaps(selection))?;
+        Some(*place)
+    }
 }
 
 fn clock(
@@ -412,9 +438,14 @@ impl Stimuli {
         candidates
     }
 
-    /// All elements that are fed.
-    pub fn fed(&self) -> impl Iterator<Item = &FedInput> {
-        self.inputs.iter()
+    /// The variables that are fed, each with its elements that are.
+    pub fn fed(&self) -> &BTreeMap<VariableId, Vec<FedInput>> {
+        &self.inputs
+    }
+
+    /// The elements of a variable that are fed.
+    fn own(&self, variable: VariableId) -> &[FedInput] {
+        self.inputs.get(&variable).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The column of its file that feeds an element, counted from 0 after the time.
@@ -422,20 +453,14 @@ impl Stimuli {
         self.plans[input.stimulus].values[input.value].cell - 1
     }
 
-    /// The variables that are fed; one of which several elements are, several times.
-    pub fn inputs(&self) -> impl Iterator<Item = VariableId> {
-        self.inputs.iter().map(|input| input.variable)
-    }
-
     /// Whether a stimulus feeds this input.
     pub fn feeds(&self, variable: VariableId) -> bool {
-        self.inputs().any(|input| input == variable)
+        self.inputs.contains_key(&variable)
     }
 
     /// Whether stimuli hold the values of this input from one row to the next.
     pub fn holds(&self, variable: VariableId) -> bool {
-        let mut own = self.inputs.iter().filter(|input| input.variable == variable);
-        own.all(|input| self.plans[input.stimulus].interpolation == Interpolation::Hold)
+        self.own(variable).iter().all(|input| self.plans[input.stimulus].interpolation == Interpolation::Hold)
     }
 
     /// An array of which not all elements are fed needs values for the others. `is_connected`: whether connections feed an input.
@@ -447,17 +472,14 @@ impl Stimuli {
         starts: &[Starts],
         findings: &mut Findings,
     ) {
-        let variables: BTreeSet<VariableId> = self.inputs().collect();
-        for (fmu, index) in variables {
+        for (&(fmu, index), own) in &self.inputs {
             let (described, v) = (&fmus[fmu], &fmus[fmu].variables()[index]);
             let is_whole = self.is_whole(described, (fmu, index), is_connected((fmu, index)));
             if is_whole || start_of(described, index, &starts[fmu]).is_some() {
                 continue;
             }
-            let input = self.inputs.iter().find(|input| input.variable == (fmu, index));
-            let place = input.map_or(Place::default(), |input| rig.stimuli[input.stimulus].file.place);
             findings.rig(
-                place,
+                rig.stimuli[own[0].stimulus].file.place,
                 format!(
                     "{}.{} has no start value for the elements that no column feeds: feed all of them",
                     described.name(),
@@ -469,8 +491,7 @@ impl Stimuli {
 
     /// Whether every element is fed by a stimulus.
     fn is_whole(&self, described: &DescribedFmu, variable: VariableId, is_connected: bool) -> bool {
-        let own = self.inputs().filter(|input| *input == variable).count();
-        own == described.elements(&described.variables()[variable.1]) && !is_connected
+        self.own(variable).len() == described.elements(&described.variables()[variable.1]) && !is_connected
     }
 
     /// Adds the stimuli's elements to an input, which may have connections as well. `starts`: those of its FMU.
@@ -482,7 +503,7 @@ impl Stimuli {
         is_connected: bool,
         item: &mut BatchItem,
     ) {
-        let own = self.inputs.iter().filter(|input| input.variable == variable);
+        let own = self.own(variable).iter();
         item.stimuli = own
             .map(|input| FedElement { stimulus: input.stimulus, value: input.value, element: input.element })
             .collect();

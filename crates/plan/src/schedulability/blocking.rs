@@ -18,6 +18,7 @@
 //! [`super::verdict`].
 
 use super::Task;
+use std::collections::HashMap;
 
 /// A delay by a less urgent task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,36 +33,50 @@ pub struct Blocking {
 /// its priority, and by the execution of each that takes turns with one that is as urgent or more.
 pub fn blocks(tasks: &[Task], own: usize) -> Vec<Blocking> {
     let me = &tasks[own];
-    let ceiling =
-        |instance: usize| tasks.iter().filter(|task| task.instance == instance).map(|task| task.urgency).max();
+    let ceilings = highest(tasks.iter().map(|task| (task.instance, task.urgency)));
     let mut found: Vec<Blocking> = Vec::new();
+    let mut longest_of: HashMap<usize, usize> = HashMap::new();
     for (by, task) in tasks.iter().enumerate() {
         let lower = task.core == me.core && task.goes_after(me) && task.section > 0;
-        if !lower || ceiling(task.instance) < Some(me.urgency) {
+        if !lower || ceilings[&task.instance] < me.urgency {
             continue;
         }
         let block = Blocking { by, span: task.section };
-        match found.iter_mut().find(|block| tasks[block.by].instance == task.instance) {
+        match longest_of.get(&task.instance).map(|place| &mut found[*place]) {
             Some(longest) if longest.span < block.span => *longest = block,
             Some(_) => {}
-            None => found.push(block),
+            None => {
+                longest_of.insert(task.instance, found.len());
+                found.push(block);
+            }
         }
     }
     let begun = |task: &(usize, &Task)| task.1.shares_with(me) && task.1.goes_after(me) && me.waits;
     let longest = tasks.iter().enumerate().filter(begun).max_by_key(|(_, task)| task.execution);
     found.extend(longest.map(|(by, task)| Blocking { by, span: task.execution }));
-    let ceiling = |turn: usize| tasks.iter().filter(|task| task.turn == Some(turn)).map(|task| task.urgency).max();
-    let in_turns =
-        |task: &Task| task.core == me.core && task.turn.is_some_and(|turn| ceiling(turn) >= Some(me.urgency));
+    let ceilings = highest(tasks.iter().filter_map(|task| Some((task.turn?, task.urgency))));
+    let in_turns = |task: &Task| task.core == me.core && task.turn.is_some_and(|turn| ceilings[&turn] >= me.urgency);
     let delaying = tasks.iter().enumerate().filter(|(_, task)| task.goes_after(me) && in_turns(task));
     found.extend(delaying.map(|(by, task)| Blocking { by, span: task.execution }));
     found
+}
+
+/// The highest urgency of each instance, or of each turn.
+fn highest(urgencies: impl Iterator<Item = (usize, u32)>) -> HashMap<usize, u32> {
+    let mut highest = HashMap::new();
+    for (of, urgency) in urgencies {
+        let known = highest.entry(of).or_insert(urgency);
+        *known = urgency.max(*known);
+    }
+    highest
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{ArrivalPattern, Arrivals};
     use super::*;
+    use crate::tests::growth::grows_with_the_size;
+    use std::hint::black_box;
 
     fn task(instance: usize, urgency: u32, section: i128) -> Task {
         let arrivals = Arrivals::Own(ArrivalPattern::Grid { interval: 100, jitter: 0 });
@@ -109,6 +124,15 @@ mod tests {
         assert_eq!((of(&tasks, 3), of(&tasks, 4)), (vec![(4, 30)], vec![]));
         tasks[3].turn = Some(1);
         assert_eq!(of(&tasks, 2), [(4, 30)], "in its own turn nobody is as urgent");
+    }
+
+    #[test]
+    fn the_delays_of_a_task_take_time_by_the_number_of_tasks() {
+        let tasks = |size: usize| {
+            let of = |place: usize| Task { turn: Some(place), ..task(place, 8, 1) };
+            (0..size).map(of).chain([task(size, 9, 1)]).collect::<Vec<_>>()
+        };
+        grows_with_the_size(300, tasks, |tasks| drop(black_box(blocks(tasks, tasks.len() - 1))));
     }
 
     #[test]

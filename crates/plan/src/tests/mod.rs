@@ -6,6 +6,7 @@ mod control;
 mod draft;
 mod exchange;
 mod exchange_starts;
+pub mod growth;
 mod initialisation;
 mod integration;
 mod masters;

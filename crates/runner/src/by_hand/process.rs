@@ -5,7 +5,9 @@ use super::instance::Caller;
 use super::protocol::{self, LoadRequest, Message};
 use crate::leave::leave;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
+use vecud_description::ModelDescription;
 use vecud_fmi::{CallCounts, CallIndicator, Function, ThreadHost, set_thread_host};
 use vecud_linux::crash::{self, LastWords};
 use vecud_linux::shared_memory::SharedMemory;
@@ -22,6 +24,8 @@ pub const PLACE_WORDS: usize = 1 + LAST_WORDS + 128;
 const LAST_WORDS: usize = 8;
 /// Where in the shared memory stands the size of the stack that has overflown, KiB; 0: none has.
 pub const STACK_WORD: usize = 1;
+/// Bytes of its stack that are prepared, as a rig has them by default.
+const READY: usize = 1 << 20;
 
 /// Serves the FMU code on the only thread.
 struct Server {
@@ -51,10 +55,7 @@ impl ThreadHost for Server {
 /// Serves requests until there are none left, and ends the process. Returns 2 where it was not started properly.
 pub fn main() -> i32 {
     match prepare() {
-        Ok((caller, stream)) => {
-            caller.serve(stream);
-            leave(0, |_| ())
-        }
+        Ok(prepared) => thread::in_place("vecud-caller", READY, || prepared.serve()),
         Err(message) => {
             eprintln!("vecud runner: {message}");
             2
@@ -62,7 +63,29 @@ pub fn main() -> i32 {
     }
 }
 
-fn prepare() -> Result<(Caller, UnixStream), String> {
+/// The FMU and the conversation about it.
+struct Prepared {
+    subject: LoadRequest,
+    description: ModelDescription,
+    channel: Arc<Channel>,
+    stream: UnixStream,
+    calls: &'static CallCounts,
+    word: &'static AtomicU64,
+}
+
+impl Prepared {
+    /// Serves requests on the calling thread, and ends the process.
+    fn serve(self) -> ! {
+        surroundings::keep();
+        let shown = CallIndicator::new(vecud_fmi::CallProbe { word: self.word, tag: 0, calls: self.calls });
+        let server: &'static Server = Box::leak(Box::new(Server { channel: self.channel.clone(), shown }));
+        set_thread_host(Some(server));
+        Caller::new(self.subject, self.description, self.channel).serve(self.stream);
+        leave(0, |_| ())
+    }
+}
+
+fn prepare() -> Result<Prepared, String> {
     const NOT_BY_HAND: &str = "this process is started by `vecud call`, not by hand";
     let inherited = |number| process::inherited(number).map_err(|error| format!("{NOT_BY_HAND} ({error})"));
     let mut stream = UnixStream::from(inherited(CONVERSATION_FD)?);
@@ -99,11 +122,7 @@ fn prepare() -> Result<(Caller, UnixStream), String> {
         false => vecud_description::parse_as(&subject.description, dialect),
     };
     let description = description.map_err(|error| error.to_string())?;
-    surroundings::keep();
     let listening = stream.try_clone().map_err(|error| error.to_string())?;
     let channel = Arc::new(Channel { stream: Mutex::new(stream), abi: subject.abi, interface: subject.interface });
-    let shown = CallIndicator::new(vecud_fmi::CallProbe { word, tag: 0, calls });
-    let server: &'static Server = Box::leak(Box::new(Server { channel: channel.clone(), shown }));
-    set_thread_host(Some(server));
-    Ok((Caller::new(subject, description, channel), listening))
+    Ok(Prepared { subject, description, channel, stream: listening, calls, word })
 }
