@@ -22,6 +22,8 @@ const MOST_MEMORY: u64 = 256 << 10;
 const CHECKS: usize = 16;
 /// Connections at a time.
 const CONNECTIONS: usize = 256;
+/// FMUs of a rig whose plan takes long.
+const FMUS: usize = 800;
 
 /// A compiler which, while there is the file `slow` beside it, does not come to the end of sources in folders that are called so.
 const COMPILER: &str = r#"#!/bin/sh
@@ -170,6 +172,37 @@ fn a_start_that_compiles_keeps_no_other_one_waiting() {
         soon("stop", || daemon.post("/v1/rigs/slow/stop", "")).json(200);
         assert_eq!(answer(slow).json(200)["state"], "idle");
         assert_eq!(at_work(&folder), 0);
+    });
+}
+
+/// A start whose plan takes long, and then has a mistake: another rig starts and is stopped meanwhile, time and again.
+#[test]
+fn a_start_that_is_planned_for_long_keeps_no_other_one_waiting() {
+    own_core(|| {
+        let daemon = Daemon::new();
+        let file = daemon.folder.path().join("slow.toml");
+        let fmu = tracer("mode = 'virtual'");
+        std::fs::write(&file, &fmu).unwrap();
+        daemon
+            .ask_with("PUT", "/v1/rigs/slow", "content-type: application/json\r\n", r#"{"path": "slow.toml"}"#)
+            .json(201);
+        daemon.put("quick", &fmu).json(201);
+        let (_, instance) = fmu.split_once("[fmu.tracer]").unwrap();
+        let instances: String = (0..FMUS).map(|number| format!("[fmu.t{number}]{instance}")).collect();
+        let mistake = "[[connect]]\nfrom = 't0.nothing'\nto = 't1.in_f64'\n";
+        std::fs::write(&file, format!("[rig]\nmode = 'virtual'\n{instances}{mistake}")).unwrap();
+        let began = Instant::now();
+        let slow = begin(&daemon, "POST", "/v1/rigs/slow/start", "");
+        let (mut longest, mut starts) = (Duration::ZERO, 0);
+        while !is_answered(&slow) {
+            let asked = Instant::now();
+            assert_eq!(daemon.post("/v1/rigs/quick/start", "").json(200)["state"], "running");
+            (longest, starts) = (longest.max(asked.elapsed()), starts + 1);
+            daemon.post("/v1/rigs/quick/stop?now=true", "").json(200);
+        }
+        let took = began.elapsed();
+        assert!(answer(slow).detail(422).contains("nothing"));
+        assert!(starts > 3 && longest < took / 3, "{starts} starts, of which one took {longest:?} of {took:?}");
     });
 }
 
