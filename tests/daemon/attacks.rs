@@ -11,7 +11,9 @@ use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// What each answer may take while an attack goes on.
@@ -370,6 +372,30 @@ fn readers_who_take_nothing_make_way_for_others() {
         wait_until("all are answered", || silent.iter().all(is_answered));
         steady_is_served_and_stops(&daemon);
         drop(silent);
+    });
+}
+
+/// All places at the socket are those of readers who take a byte of a long answer now and then.
+#[test]
+fn readers_who_take_little_make_way_for_others() {
+    own_core(|| {
+        let daemon = Daemon::new();
+        start_steady(&daemon);
+        let file = long_file(&daemon, "long", 64 << 20);
+        let slow: Vec<UnixStream> = (0..CONNECTIONS).map(|_| begin(&daemon, "GET", &file, "")).collect();
+        wait_until("all are answered", || slow.iter().all(is_answered));
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Relaxed) {
+                    // Of a connection that has made way there is nothing any more.
+                    slow.iter().for_each(|mut stream| drop(stream.read(&mut [0])));
+                }
+            });
+            let served = catch_unwind(AssertUnwindSafe(|| steady_is_served_and_stops(&daemon)));
+            is_over.store(true, Relaxed);
+            served.unwrap_or_else(|panic| resume_unwind(panic));
+        });
     });
 }
 
