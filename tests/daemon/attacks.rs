@@ -2,9 +2,9 @@
 //! little memory, and nothing outlives it.
 
 use super::client::{Answer, Daemon, exchange, request, tracer};
-use super::program::{copied_tracer, own_core, wait_until};
+use super::program::{copied_tracer, own_core, runners_now, send, shared_core, wait_until};
 use super::tcp::{AUTHORIZATION, LOCAL, connect, over_tcp, over_tcp_in};
-use nix::sys::signal::Signal::SIGKILL;
+use nix::sys::signal::Signal::{SIGKILL, SIGSTOP};
 use nix::sys::socket::{MsgFlags, recv};
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -24,6 +24,8 @@ const MOST_MEMORY: u64 = 256 << 10;
 const CHECKS: usize = 16;
 /// Connections at a time.
 const CONNECTIONS: usize = 256;
+/// Pauses at a time.
+const PAUSES: usize = 16;
 /// FMUs of a rig whose plan takes long.
 const FMUS: usize = 800;
 
@@ -396,6 +398,48 @@ fn readers_who_take_little_make_way_for_others() {
             is_over.store(true, Relaxed);
             served.unwrap_or_else(|panic| resume_unwind(panic));
         });
+    });
+}
+
+/// As many rigs as may be paused at a time hang in that: others are told to come back, and all can be stopped.
+#[test]
+fn rigs_that_do_not_come_to_rest_keep_no_pause_and_no_stop_waiting() {
+    shared_core(|| {
+        let daemon = Daemon::new();
+        let start = |name: &str| {
+            daemon.put(name, &tracer("mode = 'virtual'\nshutdown_timeout = 60")).json(201);
+            daemon.post(&format!("/v1/rigs/{name}/start"), "").json(200);
+        };
+        let mut hang = Vec::new();
+        let asked: Vec<UnixStream> = (0..PAUSES)
+            .map(|number| {
+                start(&format!("hangs{number}"));
+                let new = runners_now(daemon.child()).into_iter().find(|runner| !hang.contains(runner)).unwrap();
+                send(new, SIGSTOP);
+                hang.push(new);
+                begin(&daemon, "POST", &format!("/v1/rigs/hangs{number}/pause"), "")
+            })
+            .collect();
+        start("steady");
+        wait_until("no more can be paused", || {
+            let answer = soon("pause", || daemon.post("/v1/rigs/steady/pause", ""));
+            if answer.status == 503 {
+                assert!(answer.detail(503).contains("16 pauses"));
+                return true;
+            }
+            soon("resume", || daemon.post("/v1/rigs/steady/resume", "")).json(200);
+            false
+        });
+        let retry = daemon.raw(request("POST", "/v1/rigs/steady/pause", "host: vecud\r\n", "").as_bytes());
+        assert!(String::from_utf8_lossy(&retry).to_ascii_lowercase().contains("\r\nretry-after: 1\r\n"));
+        assert!(soon("a second pause", || daemon.post("/v1/rigs/hangs0/pause", "")).status >= 409);
+        soon("stop", || daemon.post("/v1/rigs/steady/stop", "")).json(200);
+        soon("stop by force", || daemon.post("/v1/rigs/hangs0/stop?now=true", "")).json(200);
+        let mut asked = asked.into_iter();
+        answer(asked.next().unwrap()).json(409);
+        start("next");
+        assert_eq!(soon("pause", || daemon.post("/v1/rigs/next/pause", "")).json(200)["state"], "paused");
+        drop(asked);
     });
 }
 
