@@ -2,16 +2,18 @@
 //! little memory, and nothing outlives it.
 
 use super::client::{Answer, Daemon, exchange, request, tracer};
-use super::program::{copied_tracer, own_core, wait_until};
+use super::program::{copied_tracer, own_core, runners_now, send, shared_core, wait_until};
 use super::tcp::{AUTHORIZATION, LOCAL, connect, over_tcp, over_tcp_in};
-use nix::sys::signal::Signal::SIGKILL;
+use nix::sys::signal::Signal::{SIGKILL, SIGSTOP};
 use nix::sys::socket::{MsgFlags, recv};
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// What each answer may take while an attack goes on.
@@ -22,6 +24,10 @@ const MOST_MEMORY: u64 = 256 << 10;
 const CHECKS: usize = 16;
 /// Connections at a time.
 const CONNECTIONS: usize = 256;
+/// Pauses at a time.
+const PAUSES: usize = 16;
+/// FMUs of a rig whose plan takes long.
+const FMUS: usize = 800;
 
 /// A compiler which, while there is the file `slow` beside it, does not come to the end of sources in folders that are called so.
 const COMPILER: &str = r#"#!/bin/sh
@@ -170,6 +176,37 @@ fn a_start_that_compiles_keeps_no_other_one_waiting() {
         soon("stop", || daemon.post("/v1/rigs/slow/stop", "")).json(200);
         assert_eq!(answer(slow).json(200)["state"], "idle");
         assert_eq!(at_work(&folder), 0);
+    });
+}
+
+/// A start whose plan takes long, and then has a mistake: another rig starts and is stopped meanwhile, time and again.
+#[test]
+fn a_start_that_is_planned_for_long_keeps_no_other_one_waiting() {
+    own_core(|| {
+        let daemon = Daemon::new();
+        let file = daemon.folder.path().join("slow.toml");
+        let fmu = tracer("mode = 'virtual'");
+        std::fs::write(&file, &fmu).unwrap();
+        daemon
+            .ask_with("PUT", "/v1/rigs/slow", "content-type: application/json\r\n", r#"{"path": "slow.toml"}"#)
+            .json(201);
+        daemon.put("quick", &fmu).json(201);
+        let (_, instance) = fmu.split_once("[fmu.tracer]").unwrap();
+        let instances: String = (0..FMUS).map(|number| format!("[fmu.t{number}]{instance}")).collect();
+        let mistake = "[[connect]]\nfrom = 't0.nothing'\nto = 't1.in_f64'\n";
+        std::fs::write(&file, format!("[rig]\nmode = 'virtual'\n{instances}{mistake}")).unwrap();
+        let began = Instant::now();
+        let slow = begin(&daemon, "POST", "/v1/rigs/slow/start", "");
+        let (mut longest, mut starts) = (Duration::ZERO, 0);
+        while !is_answered(&slow) {
+            let asked = Instant::now();
+            assert_eq!(daemon.post("/v1/rigs/quick/start", "").json(200)["state"], "running");
+            (longest, starts) = (longest.max(asked.elapsed()), starts + 1);
+            daemon.post("/v1/rigs/quick/stop?now=true", "").json(200);
+        }
+        let took = began.elapsed();
+        assert!(answer(slow).detail(422).contains("nothing"));
+        assert!(starts > 3 && longest < took / 3, "{starts} starts, of which one took {longest:?} of {took:?}");
     });
 }
 
@@ -337,6 +374,72 @@ fn readers_who_take_nothing_make_way_for_others() {
         wait_until("all are answered", || silent.iter().all(is_answered));
         steady_is_served_and_stops(&daemon);
         drop(silent);
+    });
+}
+
+/// All places at the socket are those of readers who take a byte of a long answer now and then.
+#[test]
+fn readers_who_take_little_make_way_for_others() {
+    own_core(|| {
+        let daemon = Daemon::new();
+        start_steady(&daemon);
+        let file = long_file(&daemon, "long", 64 << 20);
+        let slow: Vec<UnixStream> = (0..CONNECTIONS).map(|_| begin(&daemon, "GET", &file, "")).collect();
+        wait_until("all are answered", || slow.iter().all(is_answered));
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Relaxed) {
+                    // Of a connection that has made way there is nothing any more.
+                    slow.iter().for_each(|mut stream| drop(stream.read(&mut [0])));
+                }
+            });
+            let served = catch_unwind(AssertUnwindSafe(|| steady_is_served_and_stops(&daemon)));
+            is_over.store(true, Relaxed);
+            served.unwrap_or_else(|panic| resume_unwind(panic));
+        });
+    });
+}
+
+/// As many rigs as may be paused at a time hang in that: others are told to come back, and all can be stopped.
+#[test]
+fn rigs_that_do_not_come_to_rest_keep_no_pause_and_no_stop_waiting() {
+    shared_core(|| {
+        let daemon = Daemon::new();
+        let start = |name: &str| {
+            daemon.put(name, &tracer("mode = 'virtual'\nshutdown_timeout = 60")).json(201);
+            daemon.post(&format!("/v1/rigs/{name}/start"), "").json(200);
+        };
+        let mut hang = Vec::new();
+        let asked: Vec<UnixStream> = (0..PAUSES)
+            .map(|number| {
+                start(&format!("hangs{number}"));
+                let new = runners_now(daemon.child()).into_iter().find(|runner| !hang.contains(runner)).unwrap();
+                send(new, SIGSTOP);
+                hang.push(new);
+                begin(&daemon, "POST", &format!("/v1/rigs/hangs{number}/pause"), "")
+            })
+            .collect();
+        start("steady");
+        wait_until("no more can be paused", || {
+            let answer = soon("pause", || daemon.post("/v1/rigs/steady/pause", ""));
+            if answer.status == 503 {
+                assert!(answer.detail(503).contains("16 pauses"));
+                return true;
+            }
+            soon("resume", || daemon.post("/v1/rigs/steady/resume", "")).json(200);
+            false
+        });
+        let retry = daemon.raw(request("POST", "/v1/rigs/steady/pause", "host: vecud\r\n", "").as_bytes());
+        assert!(String::from_utf8_lossy(&retry).to_ascii_lowercase().contains("\r\nretry-after: 1\r\n"));
+        assert!(soon("a second pause", || daemon.post("/v1/rigs/hangs0/pause", "")).status >= 409);
+        soon("stop", || daemon.post("/v1/rigs/steady/stop", "")).json(200);
+        soon("stop by force", || daemon.post("/v1/rigs/hangs0/stop?now=true", "")).json(200);
+        let mut asked = asked.into_iter();
+        answer(asked.next().unwrap()).json(409);
+        start("next");
+        assert_eq!(soon("pause", || daemon.post("/v1/rigs/next/pause", "")).json(200)["state"], "paused");
+        drop(asked);
     });
 }
 

@@ -318,16 +318,21 @@ pub fn runner_of(supervisor: &Child) -> i32 {
     found.unwrap()
 }
 
-/// The runner's process, if there is one by now: a child of the session's thread.
+/// The runner's process, if there is one by now.
 pub fn runner_now(supervisor: &Child) -> Option<i32> {
-    let threads = std::fs::read_dir(format!("/proc/{}/task", supervisor.id())).ok()?;
+    runners_now(supervisor).first().copied()
+}
+
+/// The processes of runners that there are by now: children of the threads of sessions.
+pub fn runners_now(supervisor: &Child) -> Vec<i32> {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", supervisor.id())).into_iter().flatten();
     let children = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());
     let children: String = children.collect();
     let is_runner = |process: &&str| {
         let line = std::fs::read_to_string(format!("/proc/{process}/cmdline"));
         line.is_ok_and(|line| line.starts_with("vecud-runner"))
     };
-    children.split_whitespace().find(is_runner)?.parse().ok()
+    children.split_whitespace().filter(is_runner).filter_map(|process| process.parse().ok()).collect()
 }
 
 /// Sends a signal.

@@ -18,6 +18,7 @@ use tokio::sync::{Semaphore, broadcast, watch};
 use vecud_base::time::Instant;
 use vecud_host::{Error, EventSink, Finished, LineWeight, Options, Session, SessionEvent, SessionHandle, SessionState};
 use vecud_linux::stop::StopToken;
+use vecud_plan::RunningRig;
 use vecud_report::Severity;
 
 /// A run that goes on.
@@ -27,6 +28,8 @@ pub struct ActiveRun {
     pub stop: StopToken,
     /// `None`: it is being prepared.
     pub handle: Option<SessionHandle>,
+    /// What it has of the machine; `None`: that is not known yet.
+    pub share: Option<RunningRig>,
     /// When it is over, another one begins, since the rig was made another one.
     reloads: bool,
 }
@@ -38,7 +41,7 @@ impl ActiveRun {
     }
 
     fn new() -> ActiveRun {
-        ActiveRun { stop: StopToken::default(), handle: None, reloads: false }
+        ActiveRun { stop: StopToken::default(), handle: None, share: None, reloads: false }
     }
 }
 
@@ -217,7 +220,7 @@ impl ManagedRig {
             let mut running = lock(&self.running);
             // Whoever has asked for its end, or for another one after it, has asked.
             let own = running.get_or_insert_with(ActiveRun::new);
-            own.handle = None;
+            (own.handle, own.share) = (None, None);
             own.stop.clone()
         };
         lock(&self.tally).restarts += 1;
@@ -290,6 +293,13 @@ impl ManagedRig {
         // A preparation that somebody has ended has no mistake of its own.
         let ended = |error| if options.stop.is_asked() { Error::Interrupted } else { error };
         start(options, &events).map_err(ended)?.wait()
+    }
+
+    /// The run has this of the machine, from now on to its end.
+    pub fn takes(&self, share: RunningRig) {
+        if let Some(running) = &mut *lock(&self.running) {
+            running.share = Some(share);
+        }
     }
 
     /// The session of the run has started.

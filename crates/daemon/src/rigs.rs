@@ -21,14 +21,14 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use vecud_host::{Error, EventSink, Finished, LineWeight, Options, Session};
+use vecud_host::{Error, EventSink, Finished, LineWeight, Options, OtherRigs, Session};
 use vecud_linux::files::Folder;
 use vecud_linux::permits::{Permit, Permits};
 use vecud_linux::rights::Rights;
 use vecud_linux::stop::StopToken;
 use vecud_linux::{affinity, heap, process};
-use vecud_plan::RunningRig;
 use vecud_plan::rig::{Diagnostic, Place, RigError};
+use vecud_plan::{Plan, RunningRig};
 
 /// Reason for refusing a request.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub struct Rigs {
     cpus: BTreeSet<usize>,
     /// Held while it is written down what rigs there are, and what is wanted of them.
     changing: Mutex<()>,
-    /// Held while a rig finds out what the others leave of the machine, until it has that itself.
+    /// Held while a rig takes what the others leave of the machine. Nothing slow is done meanwhile, such as planning.
     taking: Mutex<()>,
     /// Libraries that are built at a time.
     builds: Permits,
@@ -362,22 +362,18 @@ impl Rigs {
         }
     }
 
-    /// What rigs that run, or are about to run anew, hold of the machine.
+    /// What rigs that run, or are about to, hold of the machine.
     fn running(&self) -> Vec<RunningRig> {
-        let of = |rig: &Arc<ManagedRig>| Some(RunningRig::of(rig.name().as_str(), rig.running()?.handle?.plan()));
-        self.list().iter().filter_map(of).collect()
+        self.list().iter().filter_map(|rig| rig.running()?.share).collect()
     }
 
-    /// Prepares a run and starts it, on what those of the others that run leave of the machine.
+    /// Prepares a run and starts it, on what those of the others that run leave of the machine. Nobody waits for that.
     fn start_beside(&self, rig: &ManagedRig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _permit = self.permit(options)?;
         let (cpus, builds) = (Some(self.cpus.clone()), self.builds.clone());
-        let mut options = self.orphans.with(Options { cpus, builds, claims_cores: true, ..options.clone() });
-        // Before anybody waits for it, as a compiler may be at it.
-        let opened = vecud_host::open(&options, events)?;
-        let _one_after_the_other = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
-        options.beside = self.running();
-        let prepared = opened.plan(&options)?;
+        let options = self.orphans.with(Options { cpus, builds, claims_cores: true, ..options.clone() });
+        let mut others = Others { rigs: self, own: rig, beside: Vec::new(), turn: None };
+        let prepared = vecud_host::open(&options, events)?.plan(&options, &mut others)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;
         rig.has_started(&session);
         self.settle();
@@ -497,6 +493,48 @@ impl Rigs {
             waits();
             thread::sleep(LOOK);
         }
+    }
+}
+
+/// The rigs beside one that is being planned.
+struct Others<'a> {
+    rigs: &'a Rigs,
+    own: &'a ManagedRig,
+    /// Those that the plan knows of.
+    beside: Vec<RunningRig>,
+    /// Held where nobody else may take anything before it.
+    turn: Option<MutexGuard<'a, ()>>,
+}
+
+impl<'a> Others<'a> {
+    fn turn(&mut self) -> MutexGuard<'a, ()> {
+        self.turn.take().unwrap_or_else(|| self.rigs.taking.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn now(&self) -> Vec<RunningRig> {
+        let mut running = self.rigs.running();
+        running.retain(|rig| rig.name != self.own.name().as_str());
+        running
+    }
+}
+
+impl OtherRigs for Others<'_> {
+    /// Whoever has lost the machine to others time and again has them wait, once.
+    fn running(&mut self, is_last: bool) -> Vec<RunningRig> {
+        self.turn = is_last.then(|| self.turn());
+        self.beside = self.now();
+        self.beside.clone()
+    }
+
+    fn take(&mut self, plan: &Plan) -> bool {
+        let _one_after_the_other = self.turn();
+        let own = RunningRig::of(self.own.name().as_str(), plan);
+        // On other cores nothing is another one by them.
+        let is_late = self.now().iter().any(|other| own.meets(other) && !self.beside.contains(other));
+        if !is_late {
+            self.own.takes(own);
+        }
+        !is_late
     }
 }
 

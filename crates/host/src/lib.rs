@@ -76,7 +76,7 @@ pub use files::{is_in_use, lock, write_lasting, write_unfinished, write_whole};
 pub use finished::Finished;
 pub use host::HostResources;
 pub use pause::PauseError;
-pub use prepare::{OpenedRig, Options, Prepared, open, plan};
+pub use prepare::{OpenedRig, Options, OtherRigs, Prepared, open, plan};
 pub use questions::NewestValue;
 pub use run_name::RunName;
 pub use session::{Session, SessionHandle};

@@ -31,8 +31,30 @@ use vecud_report::FindingResult;
 /// Limit for the size of a rig file: a longer one is the wrong file.
 const LONGEST_RIG: u64 = 64 << 20;
 
-/// Number of attempts to make a plan when other runs take its cores meanwhile.
+/// Number of further attempts to make a plan when other runs take its cores meanwhile.
 const TRIALS: u32 = 5;
+
+/// The other rigs of this process, beside which a plan is made: they keep their resources, and their cores as far as there are others.
+pub trait OtherRigs {
+    /// Those that run. `is_last`: whatever a plan beside these takes, nobody else has any of it before.
+    fn running(&mut self, is_last: bool) -> Vec<RunningRig>;
+
+    /// Takes what a plan, made beside the last ones, has of the machine. `false`: somebody else has some of it meanwhile.
+    fn take(&mut self, plan: &Plan) -> bool;
+}
+
+/// There are none.
+pub struct NoOtherRigs;
+
+impl OtherRigs for NoOtherRigs {
+    fn running(&mut self, _: bool) -> Vec<RunningRig> {
+        Vec::new()
+    }
+
+    fn take(&mut self, _: &Plan) -> bool {
+        true
+    }
+}
 
 /// Settings of a session.
 #[derive(Clone, Debug, Default)]
@@ -83,8 +105,6 @@ pub struct Options {
     pub host: Option<HostResources>,
     /// Cores for the session; default: those of the thread that prepares it. Ignored with [`Options::host`].
     pub cpus: Option<BTreeSet<usize>>,
-    /// Rigs that run already: they keep their resources, and their cores as far as there are others.
-    pub beside: Vec<RunningRig>,
     /// Shows the cores of the session to other processes with the same setting, which take others.
     pub claims_cores: bool,
     /// The program to start as the runner, by `PROGRAM runner`; default: the program of this process, which is for `vecud` and for
@@ -167,7 +187,7 @@ pub struct OpenedRig {
 
 /// Reads the rig, opens its FMUs, and makes the plan.
 pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
-    open(options, events)?.plan(options)
+    open(options, events)?.plan(options, &mut NoOtherRigs)
 }
 
 /// Reads the rig and opens its FMUs, and builds them if need be.
@@ -184,7 +204,7 @@ pub(super) fn plan_of(
     options: &Options,
     events: &EventSink,
 ) -> Result<Prepared, Error> {
-    open_rig(rig, complete, options, events)?.plan(options)
+    open_rig(rig, complete, options, events)?.plan(options, &mut NoOtherRigs)
 }
 
 fn open_rig(
@@ -237,8 +257,8 @@ fn take_over(rig: &mut Rig, cache: &Cache) -> Result<(), Error> {
 }
 
 impl OpenedRig {
-    /// Makes the plan with the cores and the running rigs of these options.
-    pub fn plan(self, options: &Options) -> Result<Prepared, Error> {
+    /// Makes the plan with the cores of these options, beside other rigs.
+    pub fn plan(self, options: &Options, other_rigs: &mut dyn OtherRigs) -> Result<Prepared, Error> {
         let OpenedRig { rig, fmus, stimuli, told, notes, set } = self;
         let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli.into_iter().unzip();
         let libraries = linking::by_file(&fmus.iter().map(|(_, _, library)| library.as_path()).collect::<Vec<_>>());
@@ -266,19 +286,23 @@ impl OpenedRig {
                 host
             }
         };
-        let own = options.beside.iter().cloned().fold(host, HostResources::beside);
         // On a core lost to a run that began at the same time, the plan is made again; the last attempt shares the
-        // core.
+        // core with one of another process.
         let mut trials = 0..TRIALS;
         let (host, plan, claims) = loop {
+            let is_last = trials.next().is_none();
+            let own = other_rigs.running(is_last).into_iter().fold(host.clone(), HostResources::beside);
             let others = if rig.mode == Mode::RealTime { core_claims::others(&own.facts()) } else { Vec::new() };
-            let host = others.into_iter().fold(own.clone(), HostResources::beside);
+            let host = others.into_iter().fold(own, HostResources::beside);
             let plan = vecud_plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
+            if !other_rigs.take(&plan) {
+                continue;
+            }
             let (claims, is_shared) = match options.claims_cores {
                 true => core_claims::take(&plan, &host.facts()),
                 false => (Claims::default(), false),
             };
-            if !is_shared || trials.next().is_none() {
+            if !is_shared || is_last {
                 break (host, plan, claims);
             }
         };

@@ -98,6 +98,11 @@ impl RunningRig {
         self.threads.iter().filter(|thread| thread.is_task).map(|thread| thread.cpu).collect()
     }
 
+    /// Whether a thread of this one has a core that one of the other has.
+    pub fn meets(&self, other: &RunningRig) -> bool {
+        self.threads.iter().any(|thread| other.is_on(thread.cpu))
+    }
+
     /// The name in messages.
     fn told(&self) -> String {
         match self.process {

@@ -9,8 +9,10 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Changes of what is wanted of rigs: a moment each, as long as the disk takes.
 pub static CHANGES: Pool = Pool::of(16);
-/// Pauses, and their ends: as long as an activation takes.
+/// Pauses: as long as an activation takes, which may be for ever.
 pub static PAUSES: Pool = Pool::of(16);
+/// Ends of pauses: some milliseconds each.
+pub static RESUMES: Pool = Pool::of(16);
 /// Checks of rigs: as long as a compiler takes.
 pub static CHECKS: Pool = Pool::of(16);
 /// Looks at runs on the disk.
@@ -21,7 +23,7 @@ pub static VALUES: Pool = Pool::of(1);
 pub static SCRAPES: Pool = Pool::of(1);
 
 /// Threads that the pools need, and one for a piece of a file on each connection.
-pub const THREADS: usize = 16 + 16 + 16 + 8 + 1 + 1 + 2 * CONNECTIONS;
+pub const THREADS: usize = 16 + 16 + 16 + 16 + 8 + 1 + 1 + 2 * CONNECTIONS;
 
 /// Threads for one kind of work.
 pub struct Pool {

@@ -1,7 +1,7 @@
 //! Rigs: what they are, and what they do.
 
 use super::guard::SHORT;
-use super::pools::{CHANGES, CHECKS, PAUSES};
+use super::pools::{CHANGES, CHECKS, PAUSES, RESUMES};
 use super::problem::ProblemDetails;
 use crate::definition::{RigSource, Start};
 use crate::name::RigName;
@@ -242,11 +242,12 @@ pub async fn stop(
     (status = 404),
     (status = 408, description = "it still comes to rest"),
     (status = 409, description = "it does not run, is being paused or resumed already, or an activation did not return in time, or the runner did not answer, and it runs on"),
+    (status = 503, description = "16 pauses are under way"),
 ))]
 pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<RigStatus>, ProblemDetails> {
     let (rig, session) = that_runs(&rigs, &name)?;
     PAUSES
-        .run(move || session.pause())
+        .run_now("pauses", move || session.pause())
         .await?
         .map_err(|error| ProblemDetails::conflict(format!("rig {name}: {error}")))?;
     // A run that ends meanwhile does not pause.
@@ -262,7 +263,7 @@ pub async fn pause(State(rigs): All, Path(name): Path<String>) -> Result<Json<Ri
 ))]
 pub async fn resume(State(rigs): All, Path(name): Path<String>) -> Result<Json<RigStatus>, ProblemDetails> {
     let (rig, session) = that_runs(&rigs, &name)?;
-    PAUSES
+    RESUMES
         .run(move || session.resume())
         .await?
         .map_err(|error| ProblemDetails::conflict(format!("rig {name}: {error}")))?;

@@ -1,4 +1,4 @@
-//! A connection whose other side may not stand still while it is sent something.
+//! A connection whose other side may not stand still while it is sent something, nor take it byte by byte for ever.
 
 use std::future::Future;
 use std::io::{self, ErrorKind};
@@ -8,35 +8,45 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A connection that ends when the other side takes nothing for as long as this.
+/// What the other side takes in a second at least, bytes, where it is waited for.
+const SLOWEST: f64 = 16.0 * 1024.0;
+
+/// A connection that ends when the other side has been waited for longer than this. What it takes meanwhile gives it back as much of that
+/// as the slowest reader would need for it.
 pub struct Stalled<S, T> {
     stream: S,
     patience: Duration,
+    /// What is left of that.
+    left: Duration,
     /// Is told since when the other side takes nothing; `None`: it does again.
     on_stall: T,
-    /// Until when something must be taken; `None`: nobody waits for that.
-    until: Option<Pin<Box<Sleep>>>,
+    /// Since when it is waited for, and until when; `None`: it is not.
+    waits: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
 impl<S, T: Fn(Option<Instant>)> Stalled<S, T> {
-    /// The connection, how long its other side may take nothing, and who is told since when it does not.
+    /// The connection, how long its other side is waited for, and who is told since when it takes nothing.
     pub fn new(stream: S, patience: Duration, on_stall: T) -> Stalled<S, T> {
-        Stalled { stream, patience, on_stall, until: None }
+        Stalled { stream, patience, left: patience, on_stall, waits: None }
     }
 
-    /// Passes on the result of writing; an error as soon as that has taken too long.
-    fn in_time<W>(&mut self, context: &mut Context, written: Poll<io::Result<W>>) -> Poll<io::Result<W>> {
-        if written.is_ready() {
-            if self.until.take().is_some() {
-                (self.on_stall)(None);
-            }
-            return written;
+    /// Passes on the result of writing so many bytes; an error as soon as that has taken too long.
+    fn in_time(&mut self, context: &mut Context, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        let Poll::Ready(written) = written else {
+            let (_, until) = self.waits.get_or_insert_with(|| {
+                let now = Instant::now();
+                (self.on_stall)(Some(now));
+                (now, Box::pin(sleep(self.left)))
+            });
+            return until.as_mut().poll(context).map(|()| Err(ErrorKind::TimedOut.into()));
+        };
+        if let Some((since, _)) = self.waits.take() {
+            (self.on_stall)(None);
+            self.left = self.left.saturating_sub(since.elapsed());
         }
-        let until = self.until.get_or_insert_with(|| {
-            (self.on_stall)(Some(Instant::now()));
-            Box::pin(sleep(self.patience))
-        });
-        until.as_mut().poll(context).map(|()| Err(ErrorKind::TimedOut.into()))
+        let taken = *written.as_ref().unwrap_or(&0);
+        self.left = self.patience.min(self.left + Duration::from_secs_f64(taken as f64 / SLOWEST));
+        Poll::Ready(written)
     }
 }
 
@@ -67,7 +77,7 @@ impl<S: AsyncWrite + Unpin, T: Fn(Option<Instant>) + Unpin> AsyncWrite for Stall
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
-        self.in_time(context, flushed)
+        self.in_time(context, flushed.map_ok(|()| 0)).map_ok(|_| ())
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
@@ -96,5 +106,26 @@ mod tests {
         let _theirs = slow.await.unwrap();
         let error = ours.write_all(&[0; 80]).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
+    }
+
+    /// However often he takes something; and nobody is given up who waits for what does not come.
+    #[tokio::test]
+    async fn who_takes_little_for_long_is_given_up_and_who_has_nothing_to_take_is_not() {
+        const LONG: Duration = Duration::from_millis(300);
+        let (ours, mut theirs) = duplex(8);
+        let mut ours = Stalled::new(ours, LONG, |_| ());
+        ours.write_all(&[0; 8]).await.unwrap();
+        theirs.read_exact(&mut [0; 8]).await.unwrap();
+        sleep(2 * LONG).await;
+        ours.write_all(&[0; 8]).await.unwrap();
+        let slow = tokio::spawn(async move {
+            while theirs.read_exact(&mut [0]).await.is_ok() {
+                sleep(LONG / 10).await;
+            }
+        });
+        let error = ours.write_all(&[0; 80]).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        drop(ours);
+        slow.await.unwrap();
     }
 }
