@@ -15,12 +15,12 @@ pub struct Arguments {
     /// A rig file (TOML), an .fmu file, or the folder of an unpacked FMU
     file: PathBuf,
 
-    /// The output folder of an earlier run of this rig in real time: worst responses are computed from what it has measured,
-    /// where the rig does not say it (execution_us, lock_us, min_interval_us, wakeup_us)
+    /// Output folder of an earlier run of this rig in real time. vecud computes worst response times from its measurements, except for the
+    /// values in the rig (execution_us, lock_us, min_interval_us, wakeup_us)
     #[arg(long, value_name = "DIR")]
     measured: Option<PathBuf>,
 
-    /// Prints it as JSON, also when the rig is invalid (what is wrong, with file, line and column)
+    /// Print the plan as JSON. For an invalid rig, print its mistakes as JSON, with file, line and column
     #[arg(long)]
     json: bool,
 }

@@ -19,7 +19,7 @@ use vecud_host::Error;
 use vecud_linux::process::terminal_size;
 use vecud_plan::rig;
 
-/// Runs virtual ECUs (FMI 3.0 Scheduled Execution) in real time.
+/// Runs FMUs in real time: Scheduled Execution, Co-Simulation and Model Exchange.
 #[derive(Parser)]
 #[command(name = "vecud", version, about, after_help = EXIT_CODES, infer_subcommands = false)]
 struct Arguments {
@@ -27,44 +27,47 @@ struct Arguments {
     command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 the run failed (an FMU error, a crash, results that cannot be written); 2 the \
-                          command, rig or FMU is invalid, or the system refuses what is needed; 3 a limit set in the rig, \
-                          or a tolerance of a comparison, was exceeded, doctor --strict has found a problem, or validate \
-                          has findings.";
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  Done
+  1  The run failed: an FMU error, a crash, or results that vecud cannot write
+  2  The command, the rig or the FMU is invalid, or the system refuses something that vecud needs
+  3  The run exceeded a limit of the rig, a comparison exceeded a tolerance, doctor --strict found a problem,
+     or validate has findings";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a rig, or one FMU by itself
+    /// Run a rig, or one FMU alone
     Run(run::Arguments),
-    /// Simulate one FMU as fast as possible, and write its outputs as CSV
+    /// Simulate one FMU as fast as possible and write its outputs as CSV
     Simulate(Box<simulate::Arguments>),
-    /// Serve rigs to whoever may speak to a socket, or has a token
+    /// Serve rigs over a unix socket and, with a token, over TCP
     #[cfg(feature = "daemon")]
     Daemon(daemon::Arguments),
-    /// Ask a daemon for something: put, start and stop rigs, look at them, set variables, wait, fetch reports
+    /// Control a daemon: put, start and stop rigs, show them, set variables, wait, fetch reports
     #[cfg(feature = "daemon")]
     Ctl(ctl::Arguments),
-    /// Show the plan of a rig without running it: tasks, priorities, cores, connections, worst responses
+    /// Check a rig and show its plan without running it: tasks, priorities, cores, connections, worst response times
     Check(check::Arguments),
-    /// Look whether this machine is ready for real time: what costs latency, why, and what changes it
+    /// Check whether this machine is ready for real time: what costs latency, why, and how to change it
     Doctor(doctor::Arguments),
-    /// Show what is inside of an FMU: clocks, variables, capability flags
+    /// Show the contents of an FMU: clocks, variables, capability flags
     Inspect(inspect::Arguments),
-    /// Say whether an FMU is sound: archive, description, library, a short life, the results that it carries
+    /// Check whether an FMU is sound: archive, description, library, short test runs, its own reference results
     Validate(validate::Arguments),
     /// Call single functions of an FMU by hand: from a prompt, a script, or the command line
     Call(call::Arguments),
-    /// Write a working start: an FMU as C sources, or a rig for FMUs
+    /// Create a working start: an FMU as C sources, or a rig for FMUs
     New(new::Arguments),
-    /// Rebuild the report of a run, or compare a run with another one
+    /// Rebuild the report of a run, or compare the run with others
     Report(report::Arguments),
-    /// Draw recorded signals: any of them, any stretch of time, two recordings over each other
+    /// Plot recorded signals: any signals, any stretch of time, two recordings over each other
     Plot(plot::Arguments),
-    /// Print a script that has a shell complete commands and options
+    /// Print a script that lets a shell complete commands and options
     Completions(setup::Completions),
-    /// Print the manual page, or write those of all commands
+    /// Print the manual page, or write the pages of all commands
     Man(setup::Manual),
-    /// Print the JSON schema of rig files, for editors, or of what is written for programs
+    /// Print a JSON schema: of rig files, for editors, or of the JSON that vecud writes for programs
     Schema(setup::Schema),
 }
 

@@ -23,25 +23,25 @@ use vecud_report::format::duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The rig that the machine shall be fit for: its cores, its priorities; default: those of a rig that names none
+    /// Rig that the machine has to be ready for: its cores and its priorities. Default: those of a rig that names none
     rig: Option<PathBuf>,
-    /// For programs
+    /// Print JSON, for programs
     #[arg(long, conflicts_with = "fix")]
     json: bool,
-    /// Prints a shell script that changes what can be changed while the machine runs, and says what cannot
+    /// Print a shell script that changes what can be changed while the machine runs. The script also says what it cannot change
     #[arg(long)]
     fix: bool,
-    /// Writes the files that fixes name into a new folder (rt-config/ and systemd/ in it), with a script that installs them, and looks
-    /// at nothing
+    /// Write the files that the fixes name into a new folder (rt-config/ and systemd/ in it), with a script that installs them. doctor then
+    /// checks nothing
     #[arg(long, value_name = "DIR", exclusive = true)]
     files: Option<PathBuf>,
-    /// How long wake-ups are measured, on all these cores at once; 0: not at all
+    /// How long to measure wake-up latencies, on all these cores at once, in seconds. 0: do not measure
     #[arg(long, value_name = "S", default_value = "5", value_parser = seconds, allow_hyphen_values = true)]
     seconds: Duration,
-    /// Says of each core whether it is better or worse than in this answer, which --json has written
+    /// Compare with this saved answer of --json: say for each core whether it is better or worse
     #[arg(long, value_name = "SAVED", conflicts_with = "fix")]
     against: Option<PathBuf>,
-    /// Exit code 3 when there is a problem
+    /// Exit with code 3 if doctor finds a problem
     #[arg(long)]
     strict: bool,
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 /// How FMUs are opened.
 #[derive(clap::Args)]
 pub struct Opening {
-    /// A library that is loaded before those of all FMUs, for all code of their process: a file, or a name that the linker looks for; may
-    /// be given several times
+    /// Load this library before the libraries of all FMUs, for all code of their process: a file, or a name that the linker looks up. May be
+    /// given several times
     #[arg(long, value_name = "LIBRARY")]
     pub preload: Vec<PathBuf>,
-    /// Overlooks errors in model descriptions that leave a meaning to the rest, with a warning for each
+    /// Accept errors in model descriptions if the rest still has a meaning, with a warning for each error
     #[arg(long)]
     pub lenient: bool,
 }

@@ -15,23 +15,23 @@ use vecud_report::{Plot, Plotted, ReportFile};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The recording: the output folder of a run, its signals.mcap or signals.arrows, or any CSV file
+    /// Recording: the output folder of a run, its signals.mcap or signals.arrows, or any CSV file
     recording: PathBuf,
-    /// The signals, as fmu.variable; * is any text and ? one character. Default: all, or the first ones of each FMU
+    /// Signals to plot, as fmu.variable (* is any text and ? one character). Default: all signals, or the first ones of each FMU
     signals: Vec<String>,
-    /// Where the plot goes: a page (.html) or a drawing (.svg); default: plot.html beside the recording
+    /// File for the plot: a page (.html) or a drawing (.svg). Default: plot.html beside the recording
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Shows nothing before this time, in seconds
+    /// Show nothing before this time, in seconds
     #[arg(long, value_name = "S", value_parser = finite, allow_hyphen_values = true)]
     from: Option<f64>,
-    /// Shows nothing after this time, in seconds
+    /// Show nothing after this time, in seconds
     #[arg(long, value_name = "S", value_parser = finite, allow_hyphen_values = true)]
     to: Option<f64>,
-    /// Another recording of the same signals, drawn into the same figures, dashed
+    /// Draw another recording of the same signals into the same figures, with dashed lines
     #[arg(long, value_name = "B")]
     against: Option<PathBuf>,
-    /// Shows the plot in the browser
+    /// Show the plot in the browser
     #[arg(long)]
     open: bool,
 }

@@ -22,24 +22,25 @@ use vecud_report::Screen;
 pub struct Arguments {
     /// A rig file (TOML), an .fmu file, or the folder of an unpacked FMU
     file: PathBuf,
-    /// Real time or virtual time; default: the rig's mode
+    /// Run in real time or in virtual time. Default: the rig's mode
     #[arg(long, value_name = "MODE")]
     mode: Option<ModeArgument>,
     /// Simulation time at which the run ends, in seconds
     #[arg(long, value_name = "S", value_parser = seconds, allow_hyphen_values = true)]
     stop_time: Option<Instant>,
-    /// Length of a step of an FMU that runs alone, in seconds, as 0.01 or 1/100; default: the FMU's suggestion, else 1
-    /// ms. For a rig: in place of step in [rig]
+    /// Step size of an FMU that runs alone, in seconds, such as 0.01 or 1/100. Default: the FMU's suggestion, else 1 ms. For a rig, it replaces
+    /// step in [rig]
     #[arg(long, value_name = "S", value_parser = duration)]
     step: Option<Fraction>,
-    /// Where the report and the recordings go; default: vecud-out/<rig>
+    /// Folder for the report and the recordings. Default: vecud-out/<rig>
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// A start value in place of the rig's, as strictly checked: --set ecu.gain=2, --set 'ecu.mode="idle"', --set ecu.map=[1,2]; may
+    /// Replace a start value of the rig: --set ecu.gain=2, --set 'ecu.mode="idle"', --set ecu.map=[1,2]. The same checks apply as in a rig. May
     /// be given several times
     #[arg(long, value_name = "FMU.NAME=VALUE", conflicts_with = "restore_state")]
     set: Vec<String>,
-    /// Shows the values of recorded variables below the table while it runs; --watch='ecu.*' shows those that match (* is any text)
+    /// Show the values of recorded variables below the table during the run. With --watch='ecu.*', show only the variables that match (* is any
+    /// text)
     #[arg(
         long,
         value_name = "PATTERN",
@@ -49,37 +50,36 @@ pub struct Arguments {
         conflicts_with = "quiet"
     )]
     watch: Option<String>,
-    /// What an FMU does against the FMI standard fails the run (exit code 1) instead of being reported only
+    /// Fail the run (exit code 1) if an FMU breaches the FMI standard, instead of only reporting the breach
     #[arg(long)]
     strict: bool,
-    /// Has FMUs log all that they can (loggingOn, all log categories), but for those whose table has a key `log`; else they log
-    /// warnings and errors
+    /// Let FMUs log everything (loggingOn, all log categories), except FMUs with a key `log` in their table. Default: warnings and errors
     #[arg(long, visible_alias = "logging-on")]
     log: bool,
     #[command(flatten)]
     opening: Opening,
-    /// No table while it runs
+    /// Show no table during the run
     #[arg(long)]
     quiet: bool,
-    /// Shows the report in the browser when the run has ended; of several runs the first one's
+    /// Show the report in the browser after the run. With several runs, show the report of the first run
     #[arg(long)]
     open: bool,
-    /// At the end, or after Ctrl-C, saves the state of all FMUs and of the run, to be taken up with --restore-state
+    /// Save the state of all FMUs and of the run at the end, or after Ctrl-C. --restore-state continues from this file
     #[arg(long, value_name = "FILE", conflicts_with = "repeat")]
     save_state: Option<PathBuf>,
-    /// Goes on where the run was left that saved this state, up to the stop time
+    /// Continue the run that saved this state, up to the stop time
     #[arg(long, value_name = "FILE", conflicts_with = "repeat")]
     restore_state: Option<PathBuf>,
-    /// Runs it N times without loading the FMUs again (fmi3Reset in between); reports in DIR/run-1 to DIR/run-N
+    /// Run N times without loading the FMUs again (fmi3Reset in between). The reports go to DIR/run-1 to DIR/run-N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: Option<u32>,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum ModeArgument {
-    /// The wall clock
+    /// Follow the wall clock
     Realtime,
-    /// As fast as possible, repeatable
+    /// Run as fast as possible, with repeatable results
     Virtual,
 }
 

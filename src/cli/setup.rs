@@ -11,7 +11,7 @@ use vecud_host::Error;
 
 #[derive(clap::Args)]
 pub struct Schema {
-    /// The format to describe
+    /// Format to describe
     #[arg(value_enum, default_value_t = Described::Rig)]
     of: Described,
 }
@@ -23,9 +23,9 @@ enum Described {
     Rig,
     /// report.json and checkpoint.json
     Report,
-    /// What `vecud check --json` says
+    /// Output of `vecud check --json`
     Check,
-    /// What `vecud validate --json` says
+    /// Output of `vecud validate --json`
     Validate,
 }
 
@@ -43,13 +43,13 @@ impl Described {
 
 #[derive(clap::Args)]
 pub struct Completions {
-    /// The shell that is to complete commands and options
+    /// Shell that gets the completions
     shell: Shell,
 }
 
 #[derive(clap::Args)]
 pub struct Manual {
-    /// Writes all pages into a new folder: vecud.1, and one for each command; default: prints the first
+    /// Write all pages into a new folder: vecud.1, and one for each command. Default: print vecud.1 only
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

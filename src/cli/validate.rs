@@ -20,14 +20,14 @@ pub struct Arguments {
     file: PathBuf,
     #[command(flatten)]
     opening: Opening,
-    /// How long a life of the FMU may take, and each call in it, in seconds
+    /// Time limit for each test run of the FMU, and for each call in it, in seconds
     #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, allow_hyphen_values = true)]
     timeout: Duration,
-    /// Tolerance of results against those that the FMU carries: an absolute deviation, a share, or either of both, as
-    /// 1e-6, 0.1% or 1e-6,0.1%; default: 1e-6,0.1% for floating-point numbers, others must be equal
+    /// Tolerance for results against the FMU's own reference results: an absolute deviation, a share, or either of the two, such as 1e-6, 0.1%
+    /// or 1e-6,0.1%. Default: 1e-6,0.1% for floating-point numbers. Other values have to be equal
     #[arg(long, value_name = "TOL", value_parser = deviation)]
     reference_tolerance: Option<NamedTolerance>,
-    /// For programs
+    /// Print JSON, for programs
     #[arg(long)]
     json: bool,
 }

@@ -24,21 +24,21 @@ use vecud_linux::stop::{self, StopToken};
 pub struct Arguments {
     /// An .fmu file, or the folder of an unpacked FMU
     file: PathBuf,
-    /// A call, as it is typed at the prompt: -c Instantiate -c 'set gain 2'; may be given several times. Default: lines of standard input
+    /// A call, as you type it at the prompt: -c Instantiate -c 'set gain 2'. May be given several times. Default: lines of standard input
     #[arg(long, short, value_name = "CALL")]
     command: Vec<String>,
-    /// As what instances are made; default: cs where the FMU offers it, else se
+    /// Interface type of the instances. Default: cs if the FMU has it, else se, else me
     #[arg(long, value_name = "TYPE")]
     interface_type: Option<InterfaceArgument>,
     #[command(flatten)]
     opening: Opening,
-    /// How long a call may take, in seconds: then the FMU is ended
+    /// Time limit for each call, in seconds. After that, vecud ends the FMU
     #[arg(long, value_name = "S", default_value = "30", value_parser = validate::seconds, allow_hyphen_values = true)]
     timeout: Duration,
-    /// Goes on after a call that has failed, or was refused; the exit code is still that of the first
+    /// Continue after a call that failed or that vecud refused. The exit code is still that of the first such call
     #[arg(long)]
     keep_going: bool,
-    /// For programs: a line of JSON for each call that is asked for
+    /// Print a line of JSON for each requested call, for programs
     #[arg(long)]
     json: bool,
 }

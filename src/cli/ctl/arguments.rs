@@ -8,146 +8,152 @@ use vecud_daemon::RigName;
 #[derive(clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct Arguments {
-    /// The daemon's socket; default: $VECUD_SOCKET, else vecud.sock in $RUNTIME_DIRECTORY, else in $XDG_RUNTIME_DIR; if there is none,
-    /// that of the system's service, /run/vecud/vecud.sock
+    /// Socket of the daemon. Default: $VECUD_SOCKET, else vecud.sock in $RUNTIME_DIRECTORY, else in $XDG_RUNTIME_DIR. If that socket does not
+    /// exist, the socket of the system's service, /run/vecud/vecud.sock
     #[arg(long, value_name = "PATH", global = true)]
     pub socket: Option<PathBuf>,
-    /// Asks over TCP instead, at this address: http://127.0.0.1:8080
+    /// Ask over TCP instead, at this address: http://127.0.0.1:8080
     #[arg(long, value_name = "URL", global = true)]
     pub url: Option<String>,
-    /// The file of the token that is needed there: mode 0600, yours
+    /// File of the token for --url: mode 0600, owned by you
     #[arg(long, value_name = "F", global = true)]
     pub token_file: Option<PathBuf>,
-    /// Prints the answer as it came, also one that says what is wrong; events as JSON, one a line
+    /// Print the daemon's answer unchanged, error answers too. Events are JSON, one per line
     #[arg(long, global = true)]
     pub json: bool,
     #[command(subcommand)]
     pub what: What,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 it has failed, or there is no daemon, or (wait) the condition did not hold in time, or the \
-                          run was over; 2 what is asked for is invalid: unknown names, mistakes in a rig, not possible now; stop and report: \
-                          the exit code of the run, 3 if a limit was exceeded.";
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  Done
+  1  The request failed, there is no daemon, or (wait) the condition did not hold in time or the run was over
+  2  The request is invalid: unknown names, mistakes in a rig, or not possible now
+
+stop and report have the exit code of the run: 3 if it exceeded a limit.";
 
 #[derive(Subcommand)]
 pub enum What {
-    /// All rigs, and how far they are
+    /// List all rigs and their states
     List,
-    /// One rig: how far it is, and why it could not begin
+    /// Show the state of a rig, and why it could not start
     Show {
         #[command(flatten)]
         rig: NamedRig,
     },
-    /// Makes a rig, or makes it another one, after a check as by vecud check
+    /// Create or replace a rig, after the checks of vecud check
     Put {
         #[command(flatten)]
         rig: NamedRig,
-        /// A rig file, an .fmu file or the folder of an FMU, which the daemon reads itself, now and at each start; with --url, or as -
-        /// (standard input), the text of a rig is sent, whose relative paths count from the daemon's --rigs
+        /// A rig file, an .fmu file, or the folder of an FMU. The daemon reads it itself, now and at each start. With --url, or if FILE is -
+        /// (standard input), ctl sends the text of the rig. Relative paths in it then count from the daemon's --rigs
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// If it runs, its run ends, and the new one starts
+        /// If the rig runs, end that run and start the new rig
         #[arg(long)]
         reload: bool,
     },
-    /// Forgets a rig; its runs stay on the disk
+    /// Forget a rig. Its runs stay on the disk
     Delete {
         #[command(flatten)]
         rig: NamedRig,
     },
-    /// Starts a rig, and waits until it runs
+    /// Start a rig and wait until it runs
     Start {
         #[command(flatten)]
         rig: NamedRig,
-        /// In real time or as fast as possible; default: as the rig says
+        /// Run in real time or as fast as possible. Default: the rig's mode
         #[arg(long, value_name = "MODE", value_parser = ["realtime", "virtual"])]
         mode: Option<String>,
-        /// Ends at this simulation time (s); default: as the rig says
+        /// Simulation time at which the run ends, in seconds. Default: the rig's stop time
         #[arg(long, value_name = "S", value_parser = finite, allow_hyphen_values = true)]
         stop_time: Option<f64>,
     },
-    /// Ends a run in good order, and waits for its report
+    /// End a run in good order and wait for its report
     Stop {
         #[command(flatten)]
         rig: NamedRig,
-        /// At once, by force: FMU code that runs is not waited for, and the run has failed
+        /// End the run at once, by force, without waiting for FMU code that runs. The run counts as failed
         #[arg(long)]
         now: bool,
     },
-    /// Lets simulation time stand
+    /// Pause a run: simulation time stands still
     Pause {
         #[command(flatten)]
         rig: NamedRig,
     },
-    /// Goes on after a pause
+    /// Continue a run after a pause
     Resume {
         #[command(flatten)]
         rig: NamedRig,
     },
-    /// Has a rig be idle, whatever it is doing
+    /// Make a rig idle, whatever it is doing
     Reset {
         #[command(flatten)]
         rig: NamedRig,
     },
-    /// What the clocks of a run have measured so far
+    /// Show what the clocks of a run have measured so far
     Clocks {
         #[command(flatten)]
         rig: NamedRig,
     },
-    /// The newest values of recorded and watched signals
+    /// Show the newest values of recorded and watched signals
     Signals {
         #[command(flatten)]
         rig: NamedRig,
-        /// Which of them; default: all
+        /// Signals to show. Default: all
         #[arg(value_name = "GLOB")]
         globs: Vec<String>,
     },
-    /// Sets variables of a run: tunable parameters and inputs that nothing else sets
+    /// Set variables of a run: tunable parameters, and inputs that nothing else sets
     Set {
         #[command(flatten)]
         rig: NamedRig,
-        /// ecu.gain=2, 'ecu.mode="idle"', ecu.map=[1,2]
+        /// Variables with their new values: ecu.gain=2, 'ecu.mode="idle"', ecu.map=[1,2]
         #[arg(value_name = "FMU.NAME=VALUE", required = true)]
         values: Vec<String>,
     },
-    /// Ticks a triggered clock that nothing else ticks
+    /// Tick a triggered clock that nothing else ticks
     Tick {
         #[command(flatten)]
         rig: NamedRig,
+        /// The clock to tick
         #[arg(value_name = "FMU.CLOCK")]
         clock: String,
     },
-    /// Waits until a condition on signals holds: 'ecu.speed > 900 and rising(ecu.key)'
+    /// Wait until a condition on signals holds: 'ecu.speed > 900 and rising(ecu.key)'
     Wait {
         #[command(flatten)]
         rig: NamedRig,
+        /// The condition to wait for
         #[arg(value_name = "CONDITION")]
         condition: String,
-        /// For how long (s)
+        /// Longest time to wait, in seconds
         #[arg(long, value_name = "S", default_value_t = 10.0, value_parser = finite)]
         timeout: f64,
     },
-    /// What happens to a rig, line by line, until it is interrupted
+    /// Show what happens to a rig, line by line, until you interrupt it
     Events {
         #[command(flatten)]
         rig: NamedRig,
-        /// With the values of these signals, each second
+        /// Also show the values of these signals, each second
         #[arg(value_name = "GLOB")]
         globs: Vec<String>,
     },
-    /// The runs of a rig, oldest first
+    /// List the runs of a rig, oldest first
     Runs {
         #[command(flatten)]
         rig: NamedRig,
     },
-    /// The report of a run
+    /// Show the report of a run
     Report {
         #[command(flatten)]
         rig: NamedRig,
-        /// Which run; default: the last one
+        /// Name of the run. Default: the last run
         #[arg(value_name = "RUN")]
         run: Option<String>,
-        /// Writes all files of the run into this folder, which has none of them yet
+        /// Write all files of the run into this folder. None of them may exist there yet
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
@@ -156,6 +162,7 @@ pub enum What {
 /// The rig that something is asked of.
 #[derive(clap::Args)]
 pub struct NamedRig {
+    /// Name of the rig
     #[arg(value_name = "RIG", value_parser = name)]
     pub rig: RigName,
 }

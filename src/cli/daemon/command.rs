@@ -14,30 +14,28 @@ use vecud_linux::{confine, heap};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Where it listens; default: $VECUD_SOCKET, else vecud.sock in $RUNTIME_DIRECTORY, else in $XDG_RUNTIME_DIR
+    /// Path of the socket to listen at. Default: $VECUD_SOCKET, else vecud.sock in $RUNTIME_DIRECTORY, else in $XDG_RUNTIME_DIR
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// The folder that relative paths in rigs count from; default: this one
+    /// Base folder for relative paths in rigs. Default: the current folder
     #[arg(long, value_name = "DIR", default_value = ".")]
     rigs: PathBuf,
-    /// Where rigs and their runs are kept; default: $STATE_DIRECTORY, else vecud in $XDG_STATE_HOME or ~/.local/state
+    /// Folder for rigs and their runs. Default: $STATE_DIRECTORY, else vecud in $XDG_STATE_HOME or ~/.local/state
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Listens besides at this address of this machine, such as 127.0.0.1:8080 or [::1]:8080 (port 0: one that is free), for whoever
-    /// has the token
+    /// Listen also at this address of this machine, such as 127.0.0.1:8080 or [::1]:8080 (port 0: any free port). Clients need the token
     #[arg(long, value_name = "ADDRESS", requires = "token_file")]
     listen: Option<SocketAddr>,
-    /// The file of the token that is needed there: at least 16 characters, mode 0600, yours
+    /// File of the token for --listen: at least 16 characters, mode 0600, owned by you
     #[arg(long, value_name = "F", requires = "listen")]
     token_file: Option<PathBuf>,
-    /// What changes nothing (GET) needs no token
+    /// Answer requests that change nothing (GET) even without a token
     #[arg(long, requires = "listen")]
     anonymous_read: bool,
-    /// Lets --listen name an address that other machines reach. There is no TLS: they can be overheard, token included
+    /// Let --listen name an address that other machines reach. There is no TLS: others can read the traffic, including the token
     #[arg(long, requires = "listen")]
     allow_remote: bool,
-    /// A name by which requests to --listen may call this machine (header Host), besides localhost and addresses; may be given
-    /// several times
+    /// Name that requests to --listen may use for this machine (header Host), besides localhost and addresses. May be given several times
     #[arg(long, value_name = "NAME", requires = "listen")]
     host: Vec<String>,
 }

@@ -22,23 +22,23 @@ use vecud_plan::rig::Rig;
 pub struct Arguments {
     /// An .fmu file, or the folder of an unpacked FMU
     file: PathBuf,
-    /// Shows some of the variables, and nothing else of the FMU: KEY is name (* is any text and ? one character), type, causality,
-    /// variability, or start (any, changed). Of several values one is enough: causality=input,output; conditions with different keys
-    /// have to be met together
+    /// Show only the variables that match, and nothing else of the FMU. KEY is name (* is any text and ? one character), type, causality,
+    /// variability, or start (any, changed). One of several values is enough: causality=input,output. Conditions with different keys all have
+    /// to hold
     #[arg(long, value_name = "KEY=VALUE")]
     only: Vec<AttributeFilter>,
-    /// Lays variables out as a tree by the dots in their names; default: where the FMU says that its names are structured
+    /// Show variables as a tree, by the dots in their names. Default: if the FMU says that its names are structured
     #[arg(long, conflicts_with = "flat")]
     tree: bool,
-    /// Lays variables out one after the other, with their whole names
+    /// Show variables one after the other, with their full names
     #[arg(long)]
     flat: bool,
     #[command(flatten)]
     starts: Starts,
-    /// Writes the start values of the variables that are shown into a file for --start
+    /// Write the start values of the shown variables into a file for --start
     #[arg(long, value_name = "F.toml")]
     save_start: Option<PathBuf>,
-    /// For programs
+    /// Print JSON, for programs
     #[arg(long)]
     json: bool,
 }

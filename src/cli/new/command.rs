@@ -15,14 +15,14 @@ pub struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// An FMU as C sources: a folder NAME that runs as it is, with two periodic tasks and a triggered one
+    /// Create an FMU as C sources: a folder NAME that runs as it is, with two periodic tasks and a triggered task
     Fmu {
-        /// The folder to be made; its last part names the FMU: letters, digits and _
+        /// Folder to create. Its last part names the FMU: letters, digits and _
         name: PathBuf,
     },
-    /// A rig for FMUs: a file NAME.toml with their clocks in comments, triggers and connections where they are clear
+    /// Create a rig for FMUs: a file NAME.toml with their clocks in comments, and triggers and connections where they are clear
     Rig {
-        /// The rig file to be made; .toml is added
+        /// Rig file to create. vecud adds .toml
         name: PathBuf,
         /// .fmu files, or folders of unpacked FMUs
         #[arg(required = true, value_name = "FMU")]

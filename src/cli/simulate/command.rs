@@ -29,50 +29,49 @@ use vecud_report::compare::NamedTolerance;
 pub struct Arguments {
     /// An .fmu file, or the folder of an unpacked FMU
     file: PathBuf,
-    /// How the FMU runs; default: cs where it can, else se, else me
+    /// Interface type of the FMU to use. Default: cs if the FMU has it, else se, else me
     #[arg(long, value_name = "TYPE")]
     interface_type: Option<InterfaceArgument>,
-    /// Simulation time at which it begins, in seconds; default: that of the FMU's default experiment, else 0
+    /// Simulation time of the start, in seconds. Default: the start time of the FMU's default experiment, else 0
     #[arg(long, value_name = "S", value_parser = instant, allow_hyphen_values = true)]
     start_time: Option<Instant>,
-    /// Simulation time at which it ends, in seconds; default: that of the default experiment, else one second after its start
+    /// Simulation time of the end, in seconds. Default: the stop time of the default experiment, else one second after the start
     #[arg(long, value_name = "S", value_parser = instant, allow_hyphen_values = true)]
     stop_time: Option<Instant>,
-    /// From one row to the next, in seconds, a number or a fraction as 1/300; default: the step of the default experiment, else a
-    /// 500th of the simulation. Raised to a multiple of the step of an FMU that cannot vary it
+    /// Time from one row to the next, in seconds, as a number or a fraction such as 1/300. Default: the step size of the default experiment,
+    /// else a 500th of the simulation. If the FMU cannot vary its step size, vecud raises the interval to a multiple of that step size
     #[arg(long, value_name = "S", value_parser = duration, allow_hyphen_values = true)]
     output_interval: Option<Fraction>,
-    /// Length of each step, in seconds; for Model Exchange of each step of a fixed-step solver; default: the output
-    /// interval
+    /// Length of each step, in seconds. For Model Exchange: length of each step of a fixed-step solver. Default: the output interval
     #[arg(long, value_name = "S", value_parser = duration, allow_hyphen_values = true)]
     fixed_step_size: Option<Fraction>,
     #[command(flatten)]
     stepped: Stepped,
     #[command(flatten)]
     integrated: Integrated,
-    /// The relative tolerance of the solver, which is inside of an FMU for Co-Simulation
+    /// Relative tolerance of the solver: of vecud's solver for Model Exchange, of the FMU's own for Co-Simulation
     #[arg(long, value_name = "X", value_parser = tolerance, allow_hyphen_values = true)]
     tolerance: Option<f64>,
     #[command(flatten)]
     starts: Starts,
-    /// A variable that gets a column (* is any text); may be given several times; default: all outputs
+    /// A variable to write as a column (* is any text). May be given several times. Default: all outputs
     #[arg(long, value_name = "NAME")]
     output_variable: Vec<String>,
-    /// Rows of CSV that feed inputs, time first: continuous ones on the line between two rows, others by the row before; where two
-    /// rows have one time they jump
+    /// CSV file with values for inputs, time in the first column. Continuous inputs follow the line between two rows. Other inputs keep the
+    /// value of the row before. Inputs jump where two rows have the same time
     #[arg(long, short, value_name = "F.csv")]
     input_file: Option<PathBuf>,
-    /// Where the rows go; default: standard output
+    /// File for the rows. Default: standard output
     #[arg(long, short, value_name = "F.csv")]
     output_file: Option<PathBuf>,
     #[command(flatten)]
     opening: Opening,
     #[command(flatten)]
     shown: Shown,
-    /// Whether events are handled in Event Mode (FMI 3.0); default: where the FMU can
+    /// Whether the FMU handles events in Event Mode (FMI 3.0). Default: true if the FMU can
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     event_mode_used: Option<bool>,
-    /// Whether the FMU may end a step early (FMI 3.0); default: it may
+    /// Whether the FMU may end a step early (FMI 3.0). Default: true
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     early_return_allowed: Option<bool>,
     #[command(flatten)]
@@ -86,12 +85,12 @@ pub struct Arguments {
 /// What an FMU for Co-Simulation is told of its steps.
 #[derive(clap::Args)]
 struct Stepped {
-    /// How long an FMU for Co-Simulation is told that a step is: the difference of its communication points, or the nominal length;
-    /// default: the difference where it can vary its steps
+    /// Step size that vecud tells an FMU for Co-Simulation: the difference of its communication points (difference), or the nominal length
+    /// (nominal). Default: difference if the FMU can vary its step size, else nominal
     #[arg(long, value_name = "WORD", value_parser = step_size)]
     step_size: Option<StepSize>,
-    /// Whether a step that an FMU for Co-Simulation discards is tried in parts; default: where it can vary its steps, and of FMI 1.0 and
-    /// 2.0 be taken back
+    /// Whether vecud retries a step in parts if an FMU for Co-Simulation discards it. Default: true if the FMU can vary its step size and, with
+    /// FMI 1.0 and 2.0, take the step back
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     retry_steps: Option<bool>,
 }
@@ -99,8 +98,8 @@ struct Stepped {
 /// How an FMU for Model Exchange is integrated.
 #[derive(clap::Args)]
 struct Integrated {
-    /// What integrates an FMU for Model Exchange: auto, euler, rk4 (with a fixed step), dopri5, bdf (with a tolerance), or cvode, which is
-    /// taken for bdf; default: auto
+    /// Solver for an FMU for Model Exchange: euler or rk4 (with a fixed step), dopri5 or bdf (with a tolerance), cvode (the same as bdf), or
+    /// auto. Default: auto
     #[arg(long, value_name = "NAME", value_parser = solver)]
     solver: Option<Solver>,
 }
@@ -109,17 +108,17 @@ struct Integrated {
 /// surroundings give.
 #[derive(clap::Args)]
 struct Shown {
-    /// A CSV file that the rows are compared with, where both have one: beyond a tolerance it is exit code 3
+    /// Compare the rows with this CSV file, at times where both have a row. A deviation beyond the tolerance gives exit code 3
     #[arg(long, value_name = "F.csv")]
     reference_file: Option<PathBuf>,
-    /// Tolerance of rows against the reference: an absolute deviation, a share, or either of both, as 1e-6, 0.1% or
-    /// 1e-6,0.1%; default: 1e-6,0.1% for floating-point numbers, others must be equal
+    /// Tolerance for the comparison with the reference: an absolute deviation, a share, or either of the two, such as 1e-6, 0.1% or 1e-6,0.1%.
+    /// Default: 1e-6,0.1% for floating-point numbers. Other values have to be equal
     #[arg(long, value_name = "TOL", value_parser = deviation, requires = "reference_file")]
     reference_tolerance: Option<NamedTolerance>,
-    /// Draws the course of the variables into a page
+    /// Draw the variables over time into this page
     #[arg(long, value_name = "F.html")]
     plot: Option<PathBuf>,
-    /// Shows that page in the browser
+    /// Show that page in the browser
     #[arg(long)]
     show_plot: bool,
 }
@@ -127,11 +126,11 @@ struct Shown {
 /// A parameter study.
 #[derive(clap::Args)]
 struct Study {
-    /// Simulates once for each of these start values, one table of all: NAME=from:to:by, or NAME=value,value; given several times,
-    /// once for each combination
+    /// Simulate once for each of these start values and write one table for all: NAME=from:to:by, or NAME=value,value. If given several times,
+    /// simulate once for each combination
     #[arg(long, value_name = "NAME=from:to:by", conflicts_with_all = ["reference_file", "plot", "show_plot"])]
     sweep: Vec<Axis>,
-    /// Processes that share the simulations of a sweep; default: one for each core
+    /// Number of processes that share the simulations of a sweep. Default: one for each core
     #[arg(long, value_name = "N", requires = "sweep", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 }
@@ -139,10 +138,10 @@ struct Study {
 /// States of the FMU.
 #[derive(clap::Args)]
 struct States {
-    /// A file with a state that the FMU has serialised, which it starts with; the start time has to be that of the state
+    /// Start with the FMU state in this file, as the FMU has serialised it. The start time has to be the time of that state
     #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
     initial_fmu_state_file: Option<PathBuf>,
-    /// Where the state of the FMU at the end goes, as it serialises it
+    /// File for the FMU state at the end, as the FMU serialises it
     #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
     final_fmu_state_file: Option<PathBuf>,
 }
@@ -150,16 +149,16 @@ struct States {
 /// Options for the report of calls.
 #[derive(clap::Args)]
 struct Logged {
-    /// Shows how often each function of the FMU was called, and how long that took
+    /// Show how often vecud called each function of the FMU, and how long that took
     #[arg(long, conflicts_with = "sweep")]
     show_stats: bool,
-    /// Logs each call of a function of the FMU
+    /// Log each call of a function of the FMU
     #[arg(long)]
     log_fmi_calls: bool,
-    /// Has the FMU log all that it can, and shows that, not only its warnings and errors
+    /// Let the FMU log everything, and show it. Default: warnings and errors
     #[arg(long, visible_alias = "log")]
     logging_on: bool,
-    /// Where what the FMU logs and prints goes; default: standard error
+    /// File for the FMU's log and printed output. Default: standard error
     #[arg(long, value_name = "FILE")]
     log_file: Option<PathBuf>,
 }

@@ -34,7 +34,7 @@ fn help_and_version_are_results() {
         assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "vecud {arguments}");
         assert!(outcome.stdout.contains("Usage: vecud"), "{}", outcome.stdout);
     }
-    assert!(bench.run("help").stdout.contains("Exit codes: 0 done; 1 the run failed"));
+    assert!(bench.run("help").stdout.contains("Exit codes:\n  0  Done\n  1  The run failed"));
     assert_eq!(bench.run("--version").stdout, format!("vecud {}\n", env!("CARGO_PKG_VERSION")));
 }
 
