@@ -1,4 +1,4 @@
-//! What the machine's files say, read once through a [`Tree`] and judged by nobody yet.
+//! What the machine's files say, read once through a [`Tree`](super::Tree) and judged by nobody yet.
 //!
 //! The supervisor takes the facts of a report from here, too ([`KernelFacts`], [`Core`], [`Processor`], [`Settings`]).
 
