@@ -1,12 +1,12 @@
 //! FMU code that fails, crashes, exits, hangs: it is told, and the conversation goes on.
 
-use super::{called, command, example, json, script};
+use super::{called, command, end, example, json, script};
 use crate::program::forks::{Forks, OF_A_LIBRARY};
-use crate::program::{PATIENCE, copied_tracer, send, tempdir, wait_until};
+use crate::program::{PATIENCE, changed_tracer, copied_tracer, send, tempdir, wait_until};
 use nix::sys::signal::{self, SigHandler, Signal};
 use std::io::Write;
 use std::os::unix::process::CommandExt as _;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const ERROR: u32 = 1;
@@ -88,6 +88,22 @@ fn a_stack_that_overflows_is_named_with_the_way_to_a_larger_one() {
     assert!(message.starts_with("the FMU overflowed its stack of "), "{message}");
     let rest = " KiB (SIGSEGV; `ulimit -s` makes it larger) in fmi3ActivateModelPartition";
     assert!(message.contains(rest), "{message}");
+}
+
+/// The main thread has what `ulimit -s` says, which may be little.
+#[test]
+fn the_stack_is_that_of_a_partition_whatever_the_main_thread_has() {
+    let folder = tempdir().unwrap();
+    let begin = "    trace_begin(fmu, TRACE_ACTIVATE,";
+    let takes = "    volatile char own[7 << 20];\n    for (int at = 0; at < 7 << 20; at += 512) own[at] = 1;\n";
+    let fmu = changed_tracer(folder.path(), "fmu.c", &[(begin, &format!("{takes}{begin}"))]);
+    let own = command(&fmu, &["--json"]);
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -s 2048; exec \"$0\" \"$@\""]).arg(own.get_program()).args(own.get_args());
+    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let lines = "Instantiate\nEnterInitializationMode\nExitInitializationMode\nactivate fast 0";
+    let said = end(command, lines.as_bytes());
+    assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
 }
 
 #[test]

@@ -171,13 +171,15 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
             ),
         }
     };
+    let threads = threads(&plan.units);
     // Instances whose steps are made on one thread never overlap.
     let is_apart = |instances: &&Vec<FmuId>| {
-        let is_alone = |fmu: &FmuId| thread(&plan.units, *fmu).is_none() || plan.threads_of(instances).len() > 1;
+        let own: BTreeSet<TaskId> = instances.iter().filter_map(|fmu| threads.get(fmu).copied()).collect();
+        let is_alone = |fmu: &FmuId| !threads.contains_key(fmu) || own.len() > 1;
         !plan.take_turns(instances) && instances.iter().any(is_alone)
     };
     let apart = |instances: &Vec<FmuId>| {
-        let is_scheduled = instances.iter().any(|fmu| thread(&plan.units, *fmu).is_none());
+        let is_scheduled = instances.iter().any(|fmu| !threads.contains_key(fmu));
         let why = match is_scheduled {
             true => "partitions take no turns, and lockPreemption holds for each instance alone",
             false => "parallel = true",
@@ -189,10 +191,4 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
         )
     };
     plan.serials.iter().map(turns).chain(plan.instances().iter().filter(is_apart).map(apart)).collect()
-}
-
-impl Plan {
-    fn threads_of(&self, fmus: &[FmuId]) -> BTreeSet<TaskId> {
-        fmus.iter().filter_map(|fmu| thread(&self.units, *fmu)).collect()
-    }
 }
