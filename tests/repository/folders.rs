@@ -5,10 +5,7 @@ use crate::source::{Source, program};
 use std::collections::BTreeSet;
 
 /// Those that hold code as yet.
-const LEFT: &[&str] = &[
-    "crates/record/src/stimulus/feed.rs",
-    "crates/runner/src/stimuli.rs",
-];
+const LEFT: &[&str] = &["crates/record/src/stimulus/feed.rs", "crates/runner/src/stimuli.rs"];
 
 /// The files that others are below.
 fn of_folders(sources: &[Source]) -> impl Iterator<Item = &Source> {

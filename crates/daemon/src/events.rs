@@ -19,7 +19,7 @@ pub const STREAMS: usize = 32;
 pub const MESSAGES: usize = 256;
 /// Events that wait for a reader.
 const ROOM: usize = 64;
-/// What they have together, bytes; one that is longer waits alone.
+/// Bytes of all waiting events together; a longer event waits alone.
 const LENGTH: usize = 1 << 20;
 
 /// Figures that are younger are told to several streams: it takes a while to collect them.

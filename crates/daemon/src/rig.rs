@@ -28,7 +28,7 @@ pub struct ActiveRun {
     pub stop: StopToken,
     /// `None`: it is being prepared.
     pub handle: Option<SessionHandle>,
-    /// What it has of the machine; `None`: that is not known yet.
+    /// Its share of the machine; `None`: not known yet.
     pub share: Option<RunningRig>,
     /// When it is over, another one begins, since the rig was made another one.
     reloads: bool,

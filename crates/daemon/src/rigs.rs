@@ -500,7 +500,7 @@ impl Rigs {
 struct Others<'a> {
     rigs: &'a Rigs,
     own: &'a ManagedRig,
-    /// Those that the plan knows of.
+    /// The other rigs that the plan knows of.
     beside: Vec<RunningRig>,
     /// Held where nobody else may take anything before it.
     turn: Option<MutexGuard<'a, ()>>,
@@ -519,7 +519,7 @@ impl<'a> Others<'a> {
 }
 
 impl OtherRigs for Others<'_> {
-    /// Whoever has lost the machine to others time and again has them wait, once.
+    /// A start that has lost the machine to others time and again makes them wait, once.
     fn running(&mut self, is_last: bool) -> Vec<RunningRig> {
         self.turn = is_last.then(|| self.turn());
         self.beside = self.now();

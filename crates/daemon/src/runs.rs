@@ -16,7 +16,7 @@ const REPORTS: [&str; 2] = ["report.json", "checkpoint.json"];
 /// A longer one is none: FMU code runs as the same user and can write there.
 const LONGEST_REPORT: u64 = 64 << 20;
 
-/// What is read of one for a summary, at most.
+/// Bytes of a report that are read at most for a summary.
 const SUMMARY: u64 = 1 << 20;
 /// The words of `verdict`.
 const VERDICTS: [&str; 3] = ["pass", "degraded", "fail"];
@@ -33,7 +33,7 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// That of a report, of which no more is read than it takes, and nothing else kept.
+    /// Reads the summary from the beginning of a report, and keeps nothing else of it.
     fn of(report: File) -> RunSummary {
         let mut summary = RunSummary::default();
         let mut reader = serde_json::Deserializer::from_reader(BufReader::new(report.take(SUMMARY)));

@@ -83,7 +83,7 @@ pub use session::{Session, SessionHandle};
 pub use shared::Looks;
 pub use shown::ShownVariable;
 pub use simulation::{
-    Axis, RowSink, Simulated, SimulationOptions, Swept, prepare as prepare_simulation, simulate, sweep,
+    RowSink, Simulated, SimulationOptions, SweepAxis, Swept, prepare as prepare_simulation, simulate, sweep,
 };
 pub use sockets::check_sockets;
 pub use start_values::give_start_values;

@@ -36,7 +36,7 @@ const TRIALS: u32 = 5;
 
 /// The other rigs of this process, beside which a plan is made: they keep their resources, and their cores as far as there are others.
 pub trait OtherRigs {
-    /// Those that run. `is_last`: whatever a plan beside these takes, nobody else has any of it before.
+    /// The rigs that run. `is_last`: nobody else may take a part of the machine until the plan beside these has taken its own.
     fn running(&mut self, is_last: bool) -> Vec<RunningRig>;
 
     /// Takes what a plan, made beside the last ones, has of the machine. `false`: somebody else has some of it meanwhile.

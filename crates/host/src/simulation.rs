@@ -11,6 +11,6 @@ mod text;
 mod wanted;
 
 pub use run::{RowSink, Simulated, rounds, simulate};
-pub use sweep::{Axis, Swept, sweep};
+pub use sweep::{SweepAxis, Swept, sweep};
 pub use text::CsvText;
 pub use wanted::{Beginning, SimulationOptions, prepare};

@@ -14,7 +14,7 @@ use vecud_base::time::Instant;
 /// Words before what an item brings.
 pub const HEADER: usize = 4;
 
-/// Those words.
+/// The first words of an item: its id and its time.
 pub fn header(id: u64, time: Option<Instant>) -> [u64; HEADER] {
     let [a, b, c] = time.map_or([0; 3], Instant::to_words);
     [id, a, b, c]

@@ -44,7 +44,7 @@ mod drawing;
 mod frame;
 mod path;
 
-pub use axis::{Axis, Scale, Tick};
+pub use axis::{Axis, AxisTick, Scale};
 pub use drawing::{BASELINE, COLOURS, Chart, class, marker};
 pub use frame::Frame;
 pub use path::Path;

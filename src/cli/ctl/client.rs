@@ -1,6 +1,6 @@
 //! Requests of `vecud ctl` to a daemon, over its socket or over TCP, and the answers.
 
-use super::failure::{Answered, RequestFailure};
+use super::failure::{Answered, CtlFailure};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderValue, Method, Request, Response, Uri, header};
 use hyper::client::conn::http1::{SendRequest, handshake};
@@ -116,34 +116,28 @@ impl Client {
     }
 
     /// Sends a request without a body, and reads the whole answer.
-    pub fn ask(&self, method: Method, path: &str) -> Result<Vec<u8>, RequestFailure> {
+    pub fn ask(&self, method: Method, path: &str) -> Result<Vec<u8>, CtlFailure> {
         self.send(method, path, "application/json", Vec::new())
     }
 
     /// Sends a request with a JSON body, and reads the whole answer.
-    pub fn tell(&self, method: Method, path: &str, value: &Value) -> Result<Vec<u8>, RequestFailure> {
+    pub fn tell(&self, method: Method, path: &str, value: &Value) -> Result<Vec<u8>, CtlFailure> {
         self.send(method, path, "application/json", value.to_string().into_bytes())
     }
 
     /// Sends a request with a body of this content type, and reads the whole answer.
-    pub fn send(
-        &self,
-        method: Method,
-        path: &str,
-        kind: &'static str,
-        body: Vec<u8>,
-    ) -> Result<Vec<u8>, RequestFailure> {
+    pub fn send(&self, method: Method, path: &str, kind: &'static str, body: Vec<u8>) -> Result<Vec<u8>, CtlFailure> {
         let unread = self.begin(method, path, kind, body)?;
         self.whole(unread)
     }
 
     /// Sends a request whose answer is read piece by piece.
-    pub fn open(&self, path: &str) -> Result<Unread, RequestFailure> {
+    pub fn open(&self, path: &str) -> Result<Unread, CtlFailure> {
         self.begin(Method::GET, path, "application/json", Vec::new())
     }
 
     /// The next piece of an answer; `None`: that was all.
-    pub fn next(&self, unread: &mut Unread) -> Result<Option<Bytes>, RequestFailure> {
+    pub fn next(&self, unread: &mut Unread) -> Result<Option<Bytes>, CtlFailure> {
         self.runtime.block_on(async {
             loop {
                 match poll_fn(|context| Pin::new(&mut unread.body).poll_frame(context)).await {
@@ -159,7 +153,7 @@ impl Client {
         })
     }
 
-    fn whole(&self, mut unread: Unread) -> Result<Vec<u8>, RequestFailure> {
+    fn whole(&self, mut unread: Unread) -> Result<Vec<u8>, CtlFailure> {
         let mut whole = Vec::new();
         while let Some(piece) = self.next(&mut unread)? {
             whole.extend_from_slice(&piece);
@@ -168,7 +162,7 @@ impl Client {
     }
 
     /// The answer, if it is none of a problem.
-    fn begin(&self, method: Method, path: &str, kind: &'static str, body: Vec<u8>) -> Result<Unread, RequestFailure> {
+    fn begin(&self, method: Method, path: &str, kind: &'static str, body: Vec<u8>) -> Result<Unread, CtlFailure> {
         let mut request = Request::builder().method(method).uri(path).header(header::HOST, self.to.host());
         request = request.header(header::CONTENT_TYPE, kind);
         if let Some(token) = &self.token {
@@ -179,7 +173,7 @@ impl Client {
             let mut connection = self.connect().await?;
             match timeout(ANSWER, connection.send_request(request)).await {
                 Ok(response) => response.map_err(|error| self.broken(&error)),
-                Err(_) => Err(RequestFailure::Failed(format!("{}: no answer within {} s", self.to, ANSWER.as_secs()))),
+                Err(_) => Err(CtlFailure::Failed(format!("{}: no answer within {} s", self.to, ANSWER.as_secs()))),
             }
         });
         let response: Response<_> = response?;
@@ -192,7 +186,7 @@ impl Client {
         Err(self.refused(status, body))
     }
 
-    async fn connect(&self) -> Result<SendRequest<Body>, RequestFailure> {
+    async fn connect(&self) -> Result<SendRequest<Body>, CtlFailure> {
         let connected = async {
             match &self.to {
                 DaemonAddress::Socket(path) => Ok(over(UnixStream::connect(path).await?).await),
@@ -208,7 +202,7 @@ impl Client {
         };
         match connected {
             Ok(connection) => connection.map_err(|error| self.broken(&error)),
-            Err(error) => Err(RequestFailure::Failed(format!(
+            Err(error) => Err(CtlFailure::Failed(format!(
                 "{}: no daemon can be reached there: {error}; start one (vecud daemon), or say where one is with --socket PATH or \
                  --url URL",
                 self.to
@@ -216,19 +210,16 @@ impl Client {
         }
     }
 
-    fn broken(&self, error: &dyn fmt::Display) -> RequestFailure {
-        RequestFailure::Failed(format!("{}: the connection has ended before the answer: {error}", self.to))
+    fn broken(&self, error: &dyn fmt::Display) -> CtlFailure {
+        CtlFailure::Failed(format!("{}: the connection has ended before the answer: {error}", self.to))
     }
 
     /// What the daemon says of what it does not do.
-    fn refused(&self, status: u16, body: Vec<u8>) -> RequestFailure {
+    fn refused(&self, status: u16, body: Vec<u8>) -> CtlFailure {
         let Ok(told) = serde_json::from_slice::<Told>(&body) else {
             let text = String::from_utf8_lossy(&body);
             let line = plain(text.lines().next().unwrap_or_default());
-            return RequestFailure::Failed(format!(
-                "{}: the answer is {status} {line}: is this a vecud daemon?",
-                self.to
-            ));
+            return CtlFailure::Failed(format!("{}: the answer is {status} {line}: is this a vecud daemon?", self.to));
         };
         let error = match status {
             401 if self.token.is_none() => {
@@ -236,7 +227,7 @@ impl Client {
             }
             _ => told.error(),
         };
-        RequestFailure::Answered(Box::new(Answered { status, body, error }))
+        CtlFailure::Answered(Box::new(Answered { status, body, error }))
     }
 }
 
@@ -287,9 +278,9 @@ pub fn file_name(name: &str) -> Option<&Path> {
 }
 
 /// What an answer says.
-pub fn read<T: DeserializeOwned>(answer: &[u8]) -> Result<T, RequestFailure> {
+pub fn read<T: DeserializeOwned>(answer: &[u8]) -> Result<T, CtlFailure> {
     serde_json::from_slice(answer).map_err(|error| {
-        RequestFailure::Failed(format!(
+        CtlFailure::Failed(format!(
             "the answer cannot be read: {error}; is the daemon of another version? --json prints it"
         ))
     })

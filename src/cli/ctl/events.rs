@@ -1,14 +1,14 @@
 //! Events of a rig, as the daemon sends them (server-sent events), line by line.
 
 use super::client::{Client, matching, read};
-use super::failure::RequestFailure;
+use super::failure::CtlFailure;
 use super::show;
 use crate::cli::results;
 use serde::Deserialize;
 use vecud_base::plain::plain;
 
 /// Prints what happens until the daemon says no more, or nobody reads it.
-pub fn print(client: &Client, path: &str, globs: &[String], json: bool) -> Result<u8, RequestFailure> {
+pub fn print(client: &Client, path: &str, globs: &[String], json: bool) -> Result<u8, CtlFailure> {
     let mut unread = client.open(&format!("{path}{}", matching(globs)))?;
     let mut stream = Stream::default();
     let mut failed = None;
@@ -115,7 +115,7 @@ impl Event {
             }
             "figures" => read(data).map(|Figures { elapsed, clocks }| show::figures(elapsed, &clocks)),
             "signals" => read(data).map(|signals: Vec<show::SignalValue>| show::values(&signals)),
-            _ => Err(RequestFailure::Failed(String::new())),
+            _ => Err(CtlFailure::Failed(String::new())),
         };
         // What is not known is shown as it is.
         text.unwrap_or_else(|_| format!("{} {}\n", plain(&self.name), plain(&self.data)))

@@ -3,7 +3,7 @@
 use vecud_host::Error;
 
 /// Reason why a request is not done.
-pub enum RequestFailure {
+pub enum CtlFailure {
     /// The arguments are wrong, and the request is not sent: exit code 2.
     Wrong(Error),
     /// The daemon has answered with an error.
@@ -28,8 +28,8 @@ impl Answered {
     }
 }
 
-impl From<Error> for RequestFailure {
-    fn from(error: Error) -> RequestFailure {
-        RequestFailure::Wrong(error)
+impl From<Error> for CtlFailure {
+    fn from(error: Error) -> CtlFailure {
+        CtlFailure::Wrong(error)
     }
 }

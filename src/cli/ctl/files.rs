@@ -1,7 +1,7 @@
 //! All files of a run, into a folder.
 
 use super::client::{Client, escaped, file_name, read};
-use super::failure::RequestFailure;
+use super::failure::CtlFailure;
 use super::show;
 use axum::http::Method;
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use std::path::Path;
 use vecud_host::Error;
 
 /// Writes the files of a run into a folder. What lies there already stays; then nothing is written.
-pub fn bring(client: &Client, runs: &str, run: &str, folder: &Path) -> Result<(), RequestFailure> {
+pub fn bring(client: &Client, runs: &str, run: &str, folder: &Path) -> Result<(), CtlFailure> {
     let all: Vec<show::ListedRun> = read(&client.ask(Method::GET, runs)?)?;
     let files = all.into_iter().find(|own| own.run == run).map(|own| own.files).unwrap_or_default();
     fs::create_dir_all(folder).map_err(|error| Error::Output(folder.to_owned(), error))?;
@@ -18,7 +18,7 @@ pub fn bring(client: &Client, runs: &str, run: &str, folder: &Path) -> Result<()
     for name in &files {
         let own = file_name(name);
         let own =
-            own.ok_or_else(|| RequestFailure::Failed(format!("the run has a file of a name that is none: {name:?}")))?;
+            own.ok_or_else(|| CtlFailure::Failed(format!("the run has a file of a name that is none: {name:?}")))?;
         let place = folder.join(own);
         if place.symlink_metadata().is_ok() {
             let text = format!("{}: this file is there already; choose another folder with --out DIR", place.display());
@@ -28,7 +28,7 @@ pub fn bring(client: &Client, runs: &str, run: &str, folder: &Path) -> Result<()
     }
     for (name, place) in places {
         let mut unread = client.open(&format!("{runs}/{}/{}", escaped(run), escaped(name)))?;
-        let failed = |error: std::io::Error| RequestFailure::Failed(format!("{}: {error}", place.display()));
+        let failed = |error: std::io::Error| CtlFailure::Failed(format!("{}: {error}", place.display()));
         let mut file = File::create_new(&place).map_err(failed)?;
         let written = loop {
             match client.next(&mut unread) {

@@ -2,7 +2,7 @@
 
 use super::arguments::{Arguments, NamedRig, What};
 use super::client::{Client, DaemonAddress, escaped, matching, read};
-use super::failure::RequestFailure;
+use super::failure::CtlFailure;
 use super::settings::settings;
 use super::show::{self, StatusAnswer};
 use super::{events, files};
@@ -52,9 +52,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     match asked.run(&arguments.what) {
         Ok(code) => Ok(ExitCode::from(code)),
-        Err(RequestFailure::Wrong(error)) => Err(error),
-        Err(RequestFailure::Failed(said)) => failed(&said),
-        Err(RequestFailure::Answered(answered)) => {
+        Err(CtlFailure::Wrong(error)) => Err(error),
+        Err(CtlFailure::Failed(said)) => failed(&said),
+        Err(CtlFailure::Answered(answered)) => {
             if asked.json {
                 asked.raw(&answered.body)?;
             }
@@ -76,7 +76,7 @@ struct Ctl {
 
 impl Ctl {
     /// The exit code.
-    fn run(&self, what: &What) -> Result<u8, RequestFailure> {
+    fn run(&self, what: &What) -> Result<u8, CtlFailure> {
         let ask = |method: Method, rig: &NamedRig, below: &str| self.client.ask(method, &rig.at(below));
         match what {
             What::List => {
@@ -125,14 +125,14 @@ impl Ctl {
     }
 
     /// Prints an answer: as it came, or as people want it.
-    fn tell<T: DeserializeOwned>(&self, answer: &[u8], text: impl FnOnce(T) -> String) -> Result<u8, RequestFailure> {
+    fn tell<T: DeserializeOwned>(&self, answer: &[u8], text: impl FnOnce(T) -> String) -> Result<u8, CtlFailure> {
         match self.json {
             true => Ok(self.raw(answer)?),
             false => self.say(&text(read(answer)?)),
         }
     }
 
-    fn status(&self, answer: &[u8]) -> Result<u8, RequestFailure> {
+    fn status(&self, answer: &[u8]) -> Result<u8, CtlFailure> {
         self.tell(answer, |status: StatusAnswer| show::line(&status))
     }
 
@@ -146,14 +146,14 @@ impl Ctl {
     }
 
     /// Says what has no answer to be printed.
-    fn say(&self, text: &str) -> Result<u8, RequestFailure> {
+    fn say(&self, text: &str) -> Result<u8, CtlFailure> {
         if !self.json {
             results::print(text, None)?;
         }
         Ok(0)
     }
 
-    fn put(&self, rig: &NamedRig, file: &Path, reload: bool) -> Result<Vec<u8>, RequestFailure> {
+    fn put(&self, rig: &NamedRig, file: &Path, reload: bool) -> Result<Vec<u8>, CtlFailure> {
         let path = rig.at(if reload { "?reload=true" } else { "" });
         let is_input = file == Path::new("-");
         if !is_input && matches!(self.client.to, DaemonAddress::Socket(_)) {
@@ -173,7 +173,7 @@ impl Ctl {
         sent.map_err(|failure| show::in_own_file(failure, &rig.rig, if is_input { None } else { Some(file) }))
     }
 
-    fn start(&self, rig: &NamedRig, mode: Option<&str>, stop_time: Option<f64>) -> Result<u8, RequestFailure> {
+    fn start(&self, rig: &NamedRig, mode: Option<&str>, stop_time: Option<f64>) -> Result<u8, CtlFailure> {
         let mut how = Map::new();
         how.extend(mode.map(|mode| ("mode".to_owned(), mode.into())));
         how.extend(stop_time.map(|time| ("stop_time".to_owned(), time.into())));
@@ -184,13 +184,13 @@ impl Ctl {
         Ok(if status.is_over() { status.exit_code.unwrap_or(0) } else { 0 })
     }
 
-    fn wait(&self, rig: &NamedRig, condition: &str, timeout: f64) -> Result<u8, RequestFailure> {
+    fn wait(&self, rig: &NamedRig, condition: &str, timeout: f64) -> Result<u8, CtlFailure> {
         let wanted = json!({"condition": condition, "timeout": timeout});
         let answer = self.client.tell(Method::POST, &rig.at("/waits"), &wanted)?;
         self.tell(&answer, |held: show::ConditionMet| show::held(&held))
     }
 
-    fn report(&self, rig: &NamedRig, run: Option<&str>, out: Option<&Path>) -> Result<u8, RequestFailure> {
+    fn report(&self, rig: &NamedRig, run: Option<&str>, out: Option<&Path>) -> Result<u8, CtlFailure> {
         let run = match run {
             Some(run) => run.to_owned(),
             None => {
@@ -202,8 +202,7 @@ impl Ctl {
         let path = rig.at(&format!("/runs/{}", escaped(&run)));
         let answer = self.client.ask(Method::GET, &path)?;
         let text = String::from_utf8_lossy(&answer);
-        let unread =
-            |error: vecud_report::ReadError| RequestFailure::Failed(format!("the report of run {run}: {error}"));
+        let unread = |error: vecud_report::ReadError| CtlFailure::Failed(format!("the report of run {run}: {error}"));
         let read = ReportFile::parse(&text).map_err(unread)?;
         let whole = match read.of_checkpoint() {
             Some(whole) => whole,

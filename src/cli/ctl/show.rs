@@ -1,6 +1,6 @@
 //! Answers of a daemon as people read them.
 
-use super::failure::RequestFailure;
+use super::failure::CtlFailure;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -265,15 +265,15 @@ fn value(value: &Value) -> String {
 }
 
 /// Mistakes in a text that was sent are in the file that it came from; `None`: from standard input.
-pub fn in_own_file(failure: RequestFailure, rig: &RigName, sent: Option<&Path>) -> RequestFailure {
-    let RequestFailure::Answered(mut answered) = failure else { return failure };
+pub fn in_own_file(failure: CtlFailure, rig: &RigName, sent: Option<&Path>) -> CtlFailure {
+    let CtlFailure::Answered(mut answered) = failure else { return failure };
     if let Error::Rig(RigError { problems }) = &mut answered.error {
         let theirs = PathBuf::from(format!("{rig}.toml"));
         for problem in problems.iter_mut().filter(|problem| problem.file.file_name() == theirs.file_name()) {
             problem.file = sent.unwrap_or(Path::new("standard input")).to_owned();
         }
     }
-    RequestFailure::Answered(answered)
+    CtlFailure::Answered(answered)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use vecud_host::Error;
 use vecud_linux::files;
 use vecud_record::recording::{RecordingError, series};
 use vecud_report::ReportFile;
-use vecud_report::compare::Table;
+use vecud_report::compare::ComparedTable;
 
 /// The folder of a run.
 pub struct RunFolder {
@@ -153,7 +153,7 @@ impl ComparisonInput {
 }
 
 /// A recording to read.
-pub type Recording = Table<BufReader<File>>;
+pub type Recording = ComparedTable<BufReader<File>>;
 
 impl Signals {
     /// The first file.
@@ -171,7 +171,7 @@ impl Signals {
         let input = reader(self.path()).map_err(Error::file(self.path()))?;
         let further: Vec<PathBuf> = self.paths[1..].to_vec();
         let further = further.into_iter().map(|path| reader(&path));
-        let table = if self.of_run { Table::of_run(input, further) } else { Table::of_tool(input) };
+        let table = if self.of_run { ComparedTable::of_run(input, further) } else { ComparedTable::of_tool(input) };
         table.map_err(|error| self.broken(error))
     }
 

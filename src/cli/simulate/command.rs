@@ -17,7 +17,7 @@ use vecud_base::columns;
 use vecud_base::plain;
 use vecud_base::time::{Fraction, Instant};
 use vecud_description::Interface;
-use vecud_host::{Axis, Error, EventSink, HostResources, Options, RowSink, Simulated, SimulationOptions};
+use vecud_host::{Error, EventSink, HostResources, Options, RowSink, Simulated, SimulationOptions, SweepAxis};
 use vecud_linux::process::{is_null_device, outlive_file_size_limit};
 use vecud_linux::{confine, stop};
 use vecud_plan::CallWatch;
@@ -129,7 +129,7 @@ struct Study {
     /// Simulate once for each of these start values and write one table for all: NAME=from:to:by, or NAME=value,value. If given several times,
     /// simulate once for each combination
     #[arg(long, value_name = "NAME=from:to:by", conflicts_with_all = ["reference_file", "plot", "show_plot"])]
-    sweep: Vec<Axis>,
+    sweep: Vec<SweepAxis>,
     /// Number of processes that share the simulations of a sweep. Default: one for each core
     #[arg(long, value_name = "N", requires = "sweep", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -277,7 +277,7 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
 }
 
 /// One simulation for each point of a grid. The exit code.
-fn sweep(arguments: &Arguments, axes: &[Axis], options: &Options, events: &EventSink) -> Result<u8, Error> {
+fn sweep(arguments: &Arguments, axes: &[SweepAxis], options: &Options, events: &EventSink) -> Result<u8, Error> {
     let jobs = match arguments.study.jobs {
         Some(jobs) => usize::from(jobs),
         None => HostResources::look(None)?.cpus.len(),

@@ -110,7 +110,7 @@ pub async fn set(
     Ok((status_of(set.values()), Json(set)))
 }
 
-/// What is asked of each command: the places of its variables.
+/// A ticket for each command, with the places of its variables.
 type Asked = Vec<(Ticket, Vec<usize>)>;
 
 /// Asks for what a body has: its variables, in the order of their names, and what was asked for.

@@ -16,7 +16,7 @@ const SLOWEST: f64 = 16.0 * 1024.0;
 pub struct Stalled<S, T> {
     stream: S,
     patience: Duration,
-    /// What is left of that.
+    /// The rest of the patience.
     left: Duration,
     /// Is told since when the other side takes nothing; `None`: it does again.
     on_stall: T,

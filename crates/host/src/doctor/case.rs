@@ -1,4 +1,4 @@
-//! What is known of a machine.
+//! The facts about a machine, with the target and the probe.
 
 use super::facts::MachineFacts;
 use super::probe::Probe;

@@ -1,4 +1,4 @@
-//! Who had the core while the worst activations waited or ran.
+//! Programs and interrupts that had the core while the worst activations waited or ran.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};

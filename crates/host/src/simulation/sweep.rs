@@ -33,7 +33,7 @@ const WAITING: usize = 2;
 
 /// `NAME=from:to:by`, or `NAME=value,value`: a start value that is varied.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
+pub struct SweepAxis {
     name: String,
     /// The values as written on the command line.
     values: Vec<String>,
@@ -41,10 +41,10 @@ pub struct Axis {
     is_range: bool,
 }
 
-impl FromStr for Axis {
+impl FromStr for SweepAxis {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Axis, String> {
+    fn from_str(text: &str) -> Result<SweepAxis, String> {
         let parts = text.split_once('=').map(|(name, values)| (name.trim(), values.trim()));
         let Some((name, values)) = parts.filter(|(name, values)| !name.is_empty() && !values.is_empty()) else {
             return Err("must be NAME=from:to:by, or NAME=value,value".to_owned());
@@ -54,7 +54,7 @@ impl FromStr for Axis {
             [_] => (values.split(',').map(|value| value.trim().to_owned()).collect(), false),
             _ => return Err(format!("\"{values}\" is no range: write from:to:by")),
         };
-        Ok(Axis { name: name.to_owned(), values, is_range })
+        Ok(SweepAxis { name: name.to_owned(), values, is_range })
     }
 }
 
@@ -136,7 +136,7 @@ impl Grid {
 /// and its grid are known to be valid. An error means that there was no run.
 pub fn sweep(
     wanted: &SimulationOptions,
-    axes: &[Axis],
+    axes: &[SweepAxis],
     jobs: usize,
     options: &Options,
     rows: impl FnOnce() -> Result<RowSink, Error>,
@@ -192,7 +192,7 @@ pub fn sweep(
 }
 
 /// The variable of an axis, a scalar.
-fn swept<'p>(prepared: &'p Prepared, axis: &Axis) -> Result<&'p Variable, Error> {
+fn swept<'p>(prepared: &'p Prepared, axis: &SweepAxis) -> Result<&'p Variable, Error> {
     let named = |variable: &&Variable| variable.names().any(|name| name == axis.name);
     let found = prepared.descriptions[0].variables.iter().find(named).filter(|variable| variable.dimensions.is_empty());
     found.ok_or_else(|| Error::Command(format!("--sweep {}: what is varied has to be one scalar variable", axis.name)))
@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     fn values(text: &str) -> Result<Vec<String>, String> {
-        text.parse().map(|axis: Axis| axis.values)
+        text.parse().map(|axis: SweepAxis| axis.values)
     }
 
     #[test]

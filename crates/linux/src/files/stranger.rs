@@ -1,4 +1,4 @@
-//! Who else may change a folder, or one above it.
+//! Other users who may change a folder, or one above it.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;

@@ -35,7 +35,7 @@ impl Scale {
 
 /// A grid line with its label.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tick {
+pub struct AxisTick {
     /// The value where it is.
     pub at: f64,
     /// Text; may be empty.
@@ -44,10 +44,10 @@ pub struct Tick {
     pub below: String,
 }
 
-impl Tick {
+impl AxisTick {
     /// With one line.
-    pub fn new(at: f64, label: impl Into<String>) -> Tick {
-        Tick { at, label: label.into(), below: String::new() }
+    pub fn new(at: f64, label: impl Into<String>) -> AxisTick {
+        AxisTick { at, label: label.into(), below: String::new() }
     }
 }
 
@@ -57,7 +57,7 @@ pub struct Axis {
     /// Where values lie.
     pub scale: Scale,
     /// Grid lines.
-    pub ticks: Vec<Tick>,
+    pub ticks: Vec<AxisTick>,
     /// Quantity and unit of the axis; of the y axis it stands above the figure.
     pub title: &'static str,
 }
@@ -81,7 +81,7 @@ impl Axis {
     /// Counts up to `max` on a logarithmic scale that begins a little below 1.
     pub fn counts(max: f64, most: usize) -> Axis {
         let powers = powers_of_ten().take_while(|value| *value <= max * 1.0001).collect();
-        let ticks = thinned(powers, most.max(1)).map(|value| Tick::new(value, count(value as u64)));
+        let ticks = thinned(powers, most.max(1)).map(|value| AxisTick::new(value, count(value as u64)));
         Axis { scale: Scale::Log { min: 0.6, max }, ticks: ticks.collect(), title: "" }
     }
 
@@ -140,7 +140,7 @@ fn thinned(values: Vec<f64>, most: usize) -> impl Iterator<Item = f64> {
     values.into_iter().step_by(every)
 }
 
-fn duration_ticks(max: f64, most: usize) -> Vec<Tick> {
+fn duration_ticks(max: f64, most: usize) -> Vec<AxisTick> {
     let step = round_step((max / most.max(1) as f64).max(1.0));
     // One unit for the whole axis: that of its largest value.
     let (unit, nanos) = match max {
@@ -152,22 +152,22 @@ fn duration_ticks(max: f64, most: usize) -> Vec<Tick> {
     let decimals = (nanos / step).log10().ceil().max(0.0) as usize;
     let values = (0..=most).map(|i| i as f64 * step).take_while(|value| *value <= max * 1.0001);
     let label = |value| if value == 0.0 { "0".into() } else { format!("{:.decimals$} {unit}", value / nanos) };
-    values.map(|value| Tick::new(value, label(value))).collect()
+    values.map(|value| AxisTick::new(value, label(value))).collect()
 }
 
 /// Powers of ten; where there is room, their 2 and 5 fold, too.
-fn log_duration_ticks(min: f64, max: f64, most: usize) -> Vec<Tick> {
+fn log_duration_ticks(min: f64, max: f64, most: usize) -> Vec<AxisTick> {
     let values = |steps: &'static [f64]| -> Vec<f64> {
         let values = powers_of_ten().flat_map(|power| steps.iter().map(move |step| step * power));
         values.filter(|value| (min * 0.9999..=max * 1.0001).contains(value)).collect()
     };
     let fine = values(&[1.0, 2.0, 5.0]);
     let values = if fine.len() <= most + 1 { fine } else { values(&[1.0]) };
-    thinned(values, most + 1).map(|value| Tick::new(value, short_duration(value as u64))).collect()
+    thinned(values, most + 1).map(|value| AxisTick::new(value, short_duration(value as u64))).collect()
 }
 
 /// With as many decimals as they need.
-fn value_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
+fn value_ticks(low: f64, high: f64, most: usize) -> Vec<AxisTick> {
     let most = most as f64 + 2.0;
     let least = high / most - low / most;
     if !(least.is_finite() && least > 0.0) {
@@ -181,14 +181,14 @@ fn value_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
         1e-4..1e6 => format!("{value:.*}", (-step.log10().floor()).clamp(0.0, 9.0) as usize),
         _ => format!("{:e}", format!("{value:.3e}").parse::<f64>().unwrap_or(value)),
     };
-    values.map(|value| Tick::new(value, label(value))).collect()
+    values.map(|value| AxisTick::new(value, label(value))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn labels(ticks: &[Tick]) -> Vec<&str> {
+    fn labels(ticks: &[AxisTick]) -> Vec<&str> {
         ticks.iter().map(|tick| tick.label.as_str()).collect()
     }
 

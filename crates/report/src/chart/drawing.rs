@@ -1,6 +1,6 @@
 //! A chart that is being drawn, and the styles of what is on it.
 
-use super::axis::{Axis, Scale, Tick};
+use super::axis::{Axis, AxisTick, Scale};
 use super::frame::Frame;
 use super::path::Path;
 use crate::markup::escape;
@@ -28,14 +28,14 @@ impl Chart {
     pub fn new(frame: Frame, x: &Axis, y: &Axis) -> Chart {
         let mut chart = Chart { frame, x: x.scale, y: y.scale, description: String::new(), svg: String::new() };
         let (left, right, top, bottom) = (frame.x(0.0), frame.x(1.0), frame.y(1.0), frame.y(0.0));
-        for Tick { at, label, below } in &x.ticks {
+        for AxisTick { at, label, below } in &x.ticks {
             chart.upright("grid", *at);
             let x = chart.x(*at);
             chart.text("mid", x, bottom + 17.0, label);
             chart.text("mid dim", x, bottom + 31.0, below);
         }
         chart.path("axis", format_args!("M{left:.1} {bottom:.1}H{right:.1}"), "");
-        for Tick { at, label, .. } in &y.ticks {
+        for AxisTick { at, label, .. } in &y.ticks {
             chart.level("grid", *at);
             let y = chart.y(*at) + 4.0;
             chart.text("end", left - 8.0, y, label);

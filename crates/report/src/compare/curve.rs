@@ -4,7 +4,7 @@
 //! value, so that no peak is lost.
 
 use super::signals::{SignalComparison, SignalsComparison};
-use super::table::Table;
+use super::table::ComparedTable;
 use super::value::{deviation, number};
 use super::walk::{ComparedTimes, Side, walk};
 use std::io::BufRead;
@@ -31,8 +31,8 @@ pub struct ComparedCurve {
 /// # Errors
 /// A row of one of the files is none: they have changed since the first walk.
 pub fn curves<A: BufRead, B: BufRead>(
-    a: &mut Table<A>,
-    b: &mut Table<B>,
+    a: &mut ComparedTable<A>,
+    b: &mut ComparedTable<B>,
     course: &ComparedTimes,
     comparison: &SignalsComparison,
     most: usize,

@@ -24,7 +24,7 @@ pub use clocks::{ClockComparison, ClocksComparison, ComparedMetric, FIGURES, clo
 pub use comparison::Comparison;
 pub use curve::{ComparedCurve, STEPS, curves};
 pub use signals::{SamplePair, SignalComparison, SignalsComparison, signals};
-pub use table::Table;
+pub use table::ComparedTable;
 pub use terminal::comparison_summary;
 pub(super) use terminal::some;
 pub(super) use text::{EXACT, ratio_text, round, shown, shown_pair, tolerance_text};

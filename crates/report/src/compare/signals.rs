@@ -1,6 +1,6 @@
 //! The signals of two recordings: which ones differ, from which time on, and by how much.
 
-use super::table::Table;
+use super::table::ComparedTable;
 use super::value::{Tolerance, Tolerances, deviation, number};
 use super::walk::{ComparedTimes, Side, Span, walk};
 use std::io::BufRead;
@@ -153,8 +153,8 @@ impl SignalsComparison {
 /// # Errors
 /// A row of one of them is none.
 pub fn signals<A: BufRead, B: BufRead>(
-    a: &mut Table<A>,
-    b: &mut Table<B>,
+    a: &mut ComparedTable<A>,
+    b: &mut ComparedTable<B>,
     course: &ComparedTimes,
     tolerances: &Tolerances,
 ) -> Result<SignalsComparison, (Side, RecordingError)> {

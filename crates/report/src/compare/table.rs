@@ -9,14 +9,14 @@ use std::mem;
 use vecud_record::recording::{Dialect, Recording, RecordingError, Row};
 
 /// A file that is being read: the row of the time reached, and the one after it.
-pub struct Table<R> {
+pub struct ComparedTable<R> {
     recording: Recording<R>,
     now: Row,
     next: Row,
     has_next: bool,
 }
 
-impl<R: BufRead> Table<R> {
+impl<R: BufRead> ComparedTable<R> {
     /// Reads the header and the first row of what vecud has recorded, in one file or in several after each other.
     ///
     /// # Errors
@@ -24,21 +24,21 @@ impl<R: BufRead> Table<R> {
     pub fn of_run(
         input: R,
         further: impl Iterator<Item = io::Result<R>> + Send + 'static,
-    ) -> Result<Table<R>, RecordingError> {
-        Table::new(Recording::new(input)?.and(further))
+    ) -> Result<ComparedTable<R>, RecordingError> {
+        ComparedTable::new(Recording::new(input)?.and(further))
     }
 
     /// Reads the header and the first row of a file of any tool.
     ///
     /// # Errors
     /// The file is empty, has no time column, names a column twice, or its first row is none.
-    pub fn of_tool(input: R) -> Result<Table<R>, RecordingError> {
-        Table::new(Recording::in_dialect(input, Dialect::FOREIGN)?)
+    pub fn of_tool(input: R) -> Result<ComparedTable<R>, RecordingError> {
+        ComparedTable::new(Recording::in_dialect(input, Dialect::FOREIGN)?)
     }
 
-    fn new(recording: Recording<R>) -> Result<Table<R>, RecordingError> {
+    fn new(recording: Recording<R>) -> Result<ComparedTable<R>, RecordingError> {
         check(recording.header())?;
-        let mut table = Table { recording, now: Row::default(), next: Row::default(), has_next: false };
+        let mut table = ComparedTable { recording, now: Row::default(), next: Row::default(), has_next: false };
         table.read_next()?;
         Ok(table)
     }
@@ -140,7 +140,7 @@ mod tests {
     use std::io;
 
     fn rows(text: &str) -> Result<Vec<(f64, Vec<String>)>, RecordingError> {
-        let mut table = Table::of_tool(text.as_bytes())?;
+        let mut table = ComparedTable::of_tool(text.as_bytes())?;
         let mut rows = Vec::new();
         while table.next_time().is_some() {
             table.advance()?;
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn quotes_keep_separators_lines_and_quotes() {
-        let mut table = Table::of_tool("time,\"a,\"\"b\"\"\nc\"\n0,\"x\n,\"\n".as_bytes()).unwrap();
+        let mut table = ComparedTable::of_tool("time,\"a,\"\"b\"\"\nc\"\n0,\"x\n,\"\n".as_bytes()).unwrap();
         assert_eq!(table.columns(), ["a,\"b\"\nc"]);
         table.advance().unwrap();
         assert_eq!(table.cell(0), "x\n,");
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_row_that_broke_off_is_left_out_only_at_the_very_end() {
-        let mut table = Table::of_tool("time,a,b\n1,2,3\n2,3".as_bytes()).unwrap();
+        let mut table = ComparedTable::of_tool("time,a,b\n1,2,3\n2,3".as_bytes()).unwrap();
         assert!(!table.broken_off());
         table.advance().unwrap();
         assert!(table.broken_off() && table.next_time().is_none());
@@ -218,9 +218,9 @@ mod tests {
             let error = rows(text).unwrap_err();
             assert!(error.line == line && error.message.contains(message), "{text:?}: {error:?}");
         }
-        let error = Table::of_tool(&b"time,a\n0,\xff\n"[..]).err().unwrap();
+        let error = ComparedTable::of_tool(&b"time,a\n0,\xff\n"[..]).err().unwrap();
         assert!((error.line, error.column) == (2, 3) && error.message.contains("UTF-8"), "{error:?}");
-        let error = Table::of_tool(io::BufReader::new(io::repeat(b'0'))).err().unwrap();
+        let error = ComparedTable::of_tool(io::BufReader::new(io::repeat(b'0'))).err().unwrap();
         assert!(error.message.contains("more than 67108864 bytes"), "{error:?}");
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 const COURSE: ComparedTimes = ComparedTimes { same_time: 1e-9, common_only: false, until: None, ends: [None, None] };
 
 fn compare(a: &str, b: &str, course: &ComparedTimes, tolerances: &Tolerances) -> SignalsComparison {
-    let (mut a, mut b) = (Table::of_tool(a.as_bytes()).unwrap(), Table::of_tool(b.as_bytes()).unwrap());
+    let (mut a, mut b) = (ComparedTable::of_tool(a.as_bytes()).unwrap(), ComparedTable::of_tool(b.as_bytes()).unwrap());
     signals(&mut a, &mut b, course, tolerances).unwrap()
 }
 
@@ -132,7 +132,7 @@ fn curves_lose_no_peak_however_long_the_recording() {
     };
     let (a, b) = (recording(77_777), recording(usize::MAX));
     let comparison = compare(&a, &b, &COURSE, &Tolerances::default());
-    let (mut a, mut b) = (Table::of_tool(a.as_bytes()).unwrap(), Table::of_tool(b.as_bytes()).unwrap());
+    let (mut a, mut b) = (ComparedTable::of_tool(a.as_bytes()).unwrap(), ComparedTable::of_tool(b.as_bytes()).unwrap());
     let curves = curves(&mut a, &mut b, &COURSE, &comparison, 3).unwrap();
     let [curve] = &curves[..] else { panic!("{curves:?}") };
     let most = curve.deviation.iter().flatten().copied().fold(0.0, f64::max);

@@ -5,7 +5,7 @@
 //! hold). Times at most [`ComparedTimes::same_time`] apart are the same time. A recording has no values before its first row, and
 //! none after its end: the end of its run where that is known, else its last row.
 
-use super::table::Table;
+use super::table::ComparedTable;
 use std::io::BufRead;
 use vecud_record::recording::RecordingError;
 
@@ -61,10 +61,10 @@ pub struct Span {
 /// # Errors
 /// A row of one of them is none.
 pub fn walk<A: BufRead, B: BufRead>(
-    a: &mut Table<A>,
-    b: &mut Table<B>,
+    a: &mut ComparedTable<A>,
+    b: &mut ComparedTable<B>,
     course: &ComparedTimes,
-    mut visit: impl FnMut(f64, bool, &Table<A>, &Table<B>),
+    mut visit: impl FnMut(f64, bool, &ComparedTable<A>, &ComparedTable<B>),
 ) -> Result<Span, (Side, RecordingError)> {
     let mut span = Span::default();
     let in_a = |error| (Side::A, error);
@@ -130,7 +130,8 @@ mod tests {
             format!("time,x\n{rows}")
         };
         let (a, b) = (table(a), table(b));
-        let (mut a, mut b) = (Table::of_tool(a.as_bytes()).unwrap(), Table::of_tool(b.as_bytes()).unwrap());
+        let (mut a, mut b) =
+            (ComparedTable::of_tool(a.as_bytes()).unwrap(), ComparedTable::of_tool(b.as_bytes()).unwrap());
         let mut moments = Vec::new();
         let span = walk(&mut a, &mut b, course, |time, both, a, b| {
             moments.push(format!("{time}:{}{}{}", a.cell(0), if both { "=" } else { "~" }, b.cell(0)));

@@ -1,4 +1,4 @@
-//! What is long enough to be evidence, and the clock that shows it.
+//! Thresholds above which a figure is evidence, and the clock that shows it.
 
 use crate::ClockResult;
 

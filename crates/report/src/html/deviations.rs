@@ -4,7 +4,7 @@ use super::figure::{Drawing, captioned, entry, legend};
 use super::names::breakable;
 use super::page::fold;
 use super::table::{Cell, Table, cells, html, none, number};
-use crate::chart::{Axis, Chart, Frame, Path, Tick};
+use crate::chart::{Axis, AxisTick, Chart, Frame, Path};
 use crate::compare::{
     ComparedCurve, EXACT, STEPS, SamplePair, SignalComparison, SignalsComparison, round, shown_pair, tolerance_text,
 };
@@ -129,7 +129,7 @@ fn times(curve: &ComparedCurve) -> Axis {
     let (from, to) = curve.times;
     match to > from {
         true => Axis::values(from, to, DEVIATION.labels),
-        false => Axis { ticks: vec![Tick::new(from, from.to_string())], ..Axis::bare(from, to) },
+        false => Axis { ticks: vec![AxisTick::new(from, from.to_string())], ..Axis::bare(from, to) },
     }
 }
 
@@ -159,7 +159,7 @@ fn values(signal: &SignalComparison, curve: &ComparedCurve) -> String {
 
 fn apart(signal: &SignalComparison, curve: &ComparedCurve, largest: f64, at: f64) -> String {
     let top = if largest > 0.0 { largest } else { 1.0 };
-    let ticks = vec![Tick::new(0.0, "0"), Tick::new(top, round(top))];
+    let ticks = vec![AxisTick::new(0.0, "0"), AxisTick::new(top, round(top))];
     let upwards = Axis { ticks, ..Axis::bare(0.0, top * 1.08) }.titled("apart");
     let mut chart = chart(signal, DEVIATION, &times(curve), &upwards);
     let values: Vec<Option<(f64, f64)>> = curve.deviation.iter().map(|most| most.map(|most| (most, most))).collect();

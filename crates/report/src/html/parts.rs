@@ -2,7 +2,7 @@
 //! worst activations and the overruns.
 
 use super::figure::{Drawing, key, wide_and_narrow};
-use crate::chart::{Axis, Chart, Frame, Tick, class};
+use crate::chart::{Axis, AxisTick, Chart, Frame, class};
 use crate::ellipsis::cut;
 use crate::format::{duration, plural};
 use crate::{ClockResult, Run};
@@ -64,7 +64,7 @@ fn usual(clock: &ClockResult) -> [u64; 7] {
 fn draw(clocks: &[&ClockResult], frame: Frame) -> String {
     let above = if frame.is_narrow() { ABOVE } else { 0.0 };
     let frame = frame.with_rows(clocks.len(), ROW + above);
-    let ticks = [0, 25, 50, 75, 100].map(|percent| Tick::new(f64::from(percent) / 100.0, format!("{percent} %")));
+    let ticks = [0, 25, 50, 75, 100].map(|percent| AxisTick::new(f64::from(percent) / 100.0, format!("{percent} %")));
     let mut chart = Chart::new(frame, &Axis { ticks: ticks.into(), ..Axis::bare(0.0, 1.0) }, &Axis::bare(0.0, 1.0));
     for (row, clock) in clocks.iter().enumerate() {
         let top = frame.top + (ROW + above) * row as f64;

@@ -2,7 +2,7 @@
 //! than the one before.
 
 use super::figure::{Drawing, Series, level_limits, limits};
-use crate::chart::{Axis, Chart, Frame, Path, Scale, Tick};
+use crate::chart::{Axis, AxisTick, Chart, Frame, Path, Scale};
 use crate::format::{count, plural, short_duration};
 use vecud_record::histogram::Histogram;
 
@@ -45,7 +45,7 @@ fn rareness(most: f64, labels: usize) -> Axis {
             2 => ("99 %".to_owned(), "1 in 100".to_owned()),
             n => (format!("99.{} %", "9".repeat(n - 2)), format!("1 in {}", count(10u64.saturating_pow(n as u32)))),
         };
-        Tick { at: 10f64.powi(power as i32), label, below }
+        AxisTick { at: 10f64.powi(power as i32), label, below }
     });
     Axis { scale: Scale::Log { min: 1.0, max: most }, ticks: ticks.collect(), title: "" }
 }

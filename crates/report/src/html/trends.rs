@@ -5,7 +5,7 @@ use super::names::{breakable, name};
 use super::page::{header, page, verdict};
 use super::table::{Table, cells, html};
 use crate::Statistics;
-use crate::chart::{Axis, Chart, Frame, Path, Tick};
+use crate::chart::{Axis, AxisTick, Chart, Frame, Path};
 use crate::format::{count, duration, plural, short_duration};
 use crate::trends::{TrendClock, TrendPoint, TrendRun, Trends};
 
@@ -126,7 +126,7 @@ fn draw(points: &[Option<Statistics>], limits: &[Option<u64>], runs: &[TrendRun]
     let every = runs.len().div_ceil(frame.labels).max(1);
     let numbers = (0..runs.len()).step_by(every);
     let ticks =
-        numbers.map(|run| Tick { at: run as f64, label: (run + 1).to_string(), below: day(&runs[run]) }).collect();
+        numbers.map(|run| AxisTick { at: run as f64, label: (run + 1).to_string(), below: day(&runs[run]) }).collect();
     // Half a step of room at both ends.
     let to_the_right = Axis { ticks, ..Axis::bare(-0.5, runs.len().max(1) as f64 - 0.5) };
     let mut chart = Chart::new(frame, &to_the_right, &upwards.titled(title));

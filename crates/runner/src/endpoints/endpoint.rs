@@ -34,7 +34,7 @@ pub struct Look<'a> {
     pub end: Option<Nanos>,
 }
 
-/// What comes of opening an endpoint; `None`: it is of another kind.
+/// Result of opening an endpoint; `None`: it is of another kind.
 pub type Opened = Option<Result<Box<dyn Endpoint>, String>>;
 
 /// Opens the endpoint of a plan, if it is of the kind. The sockets that the supervisor has made are taken in the order of the plan.

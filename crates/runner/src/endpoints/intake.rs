@@ -16,7 +16,7 @@ const BURST: u32 = QUEUE as u32;
 /// A tick from outside on its way to its target.
 #[derive(Clone, Copy, Debug)]
 pub struct OutsideTick {
-    /// What it ticks.
+    /// The task, and the clock of its step, that it ticks.
     pub target: TickTarget,
     /// When.
     pub stamp: TickStamp,

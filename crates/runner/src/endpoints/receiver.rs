@@ -1,7 +1,7 @@
 //! Serves the endpoints of a run, in one thread: each item is one activation of the clock that its endpoint is for, or a tick of it
 //! between the steps of its FMU.
 //!
-//! It sleeps until there is something; the priority and core are the plan's. It
+//! The thread sleeps until an item comes. Its priority and core are those of the plan. It:
 //! * gives each item the time of its arrival, strictly increasing per clock (semantics S3), unless that time is closed already
 //!   (see [`Horizon`](crate::horizon::Horizon)): then the earliest that is not, counted as retimed;
 //! * is the only producer of its clocks' tick queues;

@@ -12,10 +12,10 @@ use vecud_record::samples::NewRecord;
 
 /// Buffers of one thread for one instance, and the values that its callbacks have read since its activation began.
 pub struct OnTicks {
-    pub(super) all: Vec<OnTick>,
+    pub(super) all: Vec<TickBuffers>,
 }
 
-pub(super) struct OnTick {
+pub(super) struct TickBuffers {
     pub(super) clocks: Vec<usize>,
     pub(super) values: Batch,
     pub(super) bundles: Outgoing,
@@ -36,7 +36,7 @@ impl OnTicks {
                 values.elements(item).zip(&variable.signals).map(move |(element, signal)| (element, item, *signal))
             });
             let (clocks, recorded) = (on_tick.clocks.clone(), recorded.collect());
-            OnTick { clocks, values, bundles, single, recorded, fresh: false }
+            TickBuffers { clocks, values, bundles, single, recorded, fresh: false }
         };
         OnTicks { all: run.plan.fmus[fmu.0].on_ticks().iter().map(buffers).collect() }
     }
