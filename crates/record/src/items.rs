@@ -8,6 +8,8 @@
 //! ```
 //! The id is what both sides know it by: the number of the clock that it ticks, or its place among all commands for an instance.
 
+#![forbid(unsafe_code)]
+
 use crate::ring::{Record, Ring};
 use vecud_base::time::Instant;
 
