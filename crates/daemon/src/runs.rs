@@ -1,7 +1,9 @@
 //! The runs of a rig: folders named by their start, with what `vecud run` leaves behind.
 
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::Deserializer;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -14,13 +16,56 @@ const REPORTS: [&str; 2] = ["report.json", "checkpoint.json"];
 /// A longer one is none: FMU code runs as the same user and can write there.
 const LONGEST_REPORT: u64 = 64 << 20;
 
-/// What a run says of itself in short, as its report.
-#[derive(Debug, Deserialize)]
+/// What is read of one for a summary, at most.
+const SUMMARY: u64 = 1 << 20;
+/// The words of `verdict`.
+const VERDICTS: [&str; 3] = ["pass", "degraded", "fail"];
+/// The words of `ended`.
+const ENDS: [&str; 3] = ["finished", "cut off", "running"];
+
+/// What a run says of itself in short, as its report, as far as that is known.
+#[derive(Debug, Default)]
 pub struct RunSummary {
     /// `pass`, `degraded` or `fail`.
-    pub verdict: String,
+    pub verdict: Option<&'static str>,
     /// `finished`, `cut off` or `running`.
-    pub ended: String,
+    pub ended: Option<&'static str>,
+}
+
+impl RunSummary {
+    /// That of a report, of which no more is read than it takes, and nothing else kept.
+    fn of(report: File) -> RunSummary {
+        let mut summary = RunSummary::default();
+        let mut reader = serde_json::Deserializer::from_reader(BufReader::new(report.take(SUMMARY)));
+        // What comes after it may be anything.
+        let _rest = reader.deserialize_map(&mut summary);
+        summary
+    }
+}
+
+impl<'de> Visitor<'de> for &mut RunSummary {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a report")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        while self.verdict.is_none() || self.ended.is_none() {
+            let (field, words) = match fields.next_key::<String>()?.as_deref() {
+                Some("verdict") => (&mut self.verdict, VERDICTS),
+                Some("ended") => (&mut self.ended, ENDS),
+                Some(_) => {
+                    fields.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+                None => break,
+            };
+            let word: String = fields.next_value()?;
+            *field = words.into_iter().find(|known| *known == word);
+        }
+        Ok(())
+    }
 }
 
 /// The folder of runs of one rig: what in it, or on the way to it, is a link is no run, and is not followed.
@@ -105,11 +150,10 @@ impl Runs {
     }
 
     /// What a run says of itself in short.
-    pub fn summary(&self, run: &str) -> Option<RunSummary> {
-        let folder = self.existing(run)?;
-        let mut files = REPORTS.iter().filter_map(|name| folder.file(name).ok());
-        // Read as it comes: as a whole it may be long.
-        files.find_map(|file| serde_json::from_reader(BufReader::new(file.take(LONGEST_REPORT))).ok())
+    pub fn summary(&self, run: &str) -> RunSummary {
+        let folder = self.existing(run);
+        let reports = folder.iter().flat_map(|folder| REPORTS.iter().filter_map(|name| folder.file(name).ok()));
+        reports.map(RunSummary::of).find(|said| said.verdict.is_some()).unwrap_or_default()
     }
 
     /// A run that has its report, as far as that can be read.
@@ -181,7 +225,7 @@ mod tests {
         fs::write(&report, r#"{"verdict": "pass", "ended": "finished", "rig": "a"}"#).unwrap();
         fs::write(folder.path().join("secret"), "").unwrap();
         std::os::unix::fs::symlink(folder.path().join("secret"), runs.path(starts[0]).join("link")).unwrap();
-        assert_eq!(runs.summary(starts[0]).unwrap().verdict, "pass");
+        assert_eq!(runs.summary(starts[0]).verdict, Some("pass"));
         assert!(io::read_to_string(runs.report(starts[0]).unwrap()).unwrap().contains("rig"));
         assert_eq!(runs.files(starts[0]).unwrap(), ["report.json"]);
         for (run, file) in [(starts[0], "../../secret"), (starts[0], "link"), ("..", "secret"), (starts[0], ".")] {
@@ -189,7 +233,28 @@ mod tests {
         }
         // Whatever its length, which may be that of no disk.
         fs::File::options().write(true).open(&report).unwrap().set_len(1 << 40).unwrap();
-        assert!(runs.summary(starts[0]).is_none() && runs.finished(starts[0]).is_none());
+        assert!(runs.finished(starts[0]).is_none());
+    }
+
+    /// Whatever somebody else has written there: of a report little is read, and of that less is kept.
+    #[test]
+    fn of_a_report_the_beginning_is_read_and_known_words_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = Runs::of(Folder::open(folder.path()).unwrap(), "runs".into());
+        fs::create_dir_all(runs.path("one")).unwrap();
+        let said = |report: &str| {
+            fs::write(runs.path("one").join("report.json"), report).unwrap();
+            let summary = runs.summary("one");
+            (summary.verdict, summary.ended)
+        };
+        assert_eq!(
+            said(r#"{"verdict": "pass", "ended": "cut off", "x": "#),
+            (Some("pass"), Some("cut off")),
+            "no more"
+        );
+        let long = "x".repeat(SUMMARY as usize);
+        assert_eq!(said(&format!(r#"{{"verdict": "fail", "x": "{long}", "ended": "running"}}"#)), (Some("fail"), None));
+        assert_eq!(said(&format!(r#"{{"verdict": "{}", "ended": 1}}"#, &long[..1000])), (None, None));
     }
 
     /// Also where the clock was set back, and where the first runs of a second are gone.

@@ -5,6 +5,7 @@ use super::problem::ProblemDetails;
 use super::rigs::named;
 use crate::name::RigName;
 use crate::rigs::Rigs;
+use crate::runs::RunSummary;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -27,9 +28,9 @@ pub struct Summary {
     /// The name of the run: its start.
     run: String,
     /// As its report: `pass`, `degraded`, `fail`; null: it goes on, or has left no report.
-    verdict: Option<String>,
+    verdict: Option<&'static str>,
     /// State of the run: `finished`, `cut off`, `running`; null: nothing is known of it.
-    ended: Option<String>,
+    ended: Option<&'static str>,
     /// Files of the run.
     files: Vec<String>,
 }
@@ -44,9 +45,9 @@ pub async fn list(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec
     let rig = rigs.find(&named(&name)?)?;
     let summaries = READS.run(move || {
         let summary = |run: String| {
-            let (said, files) = (rig.runs.summary(&run), rig.runs.files(&run).unwrap_or_default());
-            let (verdict, ended) = said.map(|said| (said.verdict, said.ended)).unzip();
-            let verdict = verdict.filter(|_| ended.as_deref() != Some("running"));
+            let (RunSummary { verdict, ended }, files) =
+                (rig.runs.summary(&run), rig.runs.files(&run).unwrap_or_default());
+            let verdict = verdict.filter(|_| ended != Some("running"));
             Summary { verdict, ended, files, run }
         };
         rig.runs.names().map(|names| names.into_iter().map(summary).collect())
