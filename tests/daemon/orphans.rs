@@ -1,9 +1,13 @@
 //! Processes that FMU code leaves behind, while several rigs run and one of them begins anew again and again.
 
 use super::client::{Daemon, discarded_at_the_end_alone};
-use super::program::{copied_tracer, shared_core, wait_until};
+use super::program::forks::{Forks, OF_A_LIBRARY};
+use super::program::{copied_tracer, runner_of, send, shared_core, tempdir, wait_until};
+use nix::sys::signal::Signal::SIGKILL;
 use serde_json::Value;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 /// When it is loaded, starts two daemons, of which one becomes another program, one that ends soon, and a plain child.
 const CODE: &str = r#"
@@ -82,6 +86,27 @@ fn left(report: &Value) -> u64 {
     let finding = findings.iter().find(|finding| finding["kind"] == "process_left").unwrap();
     assert!(finding["message"].as_str().unwrap().contains("ended by force"), "{finding}");
     finding["count"].as_u64().unwrap()
+}
+
+/// As SECURITY.md says: the process of its FMUs ends with a daemon that is killed, what their code has started goes on.
+#[test]
+fn what_fmu_code_has_started_outlives_a_daemon_that_is_killed() {
+    shared_core(|| {
+        let folder = tempdir().unwrap();
+        let (forks, mut command) = (Forks::in_folder(folder.path()), Daemon::command(folder.path()));
+        forks.noted(&mut command).stderr(Stdio::null());
+        let mut daemon = Daemon::by(folder, command);
+        wait_until("the daemon answers", || UnixStream::connect(daemon.socket()).is_ok());
+        daemon.put("a", &format!("[rig]\n[fmu.a]\npath = '{}'\n", forks.fmu.display())).json(201);
+        daemon.post("/v1/rigs/a/start", "").json(200);
+        let (runner, started) = (runner_of(daemon.child()), forks.started());
+        assert_eq!(started.len(), OF_A_LIBRARY);
+        daemon.end_by(SIGKILL);
+        wait_until("the runner is gone", || !is_there(&(runner as u32)));
+        let left = forks.running();
+        left.iter().for_each(|pid| send(*pid as i32, SIGKILL));
+        assert_eq!(left, started);
+    });
 }
 
 #[test]
