@@ -428,7 +428,7 @@ fn compared(a: &str, b: &str, runs: [Option<&crate::Run>; 2], ratio: Option<f64>
     let table = |text: &str| format!("time,plant.\"x\"&<y>\n{text}").replace("plant.\"x\"", "plant.x").into_bytes();
     let (a, b) = (table(a), table(b));
     let course = ComparedTimes { same_time: 1e-9, common_only: false, until: None, ends: [None; 2] };
-    let open = || (ComparedTable::of_tool(&a[..]).unwrap(), Table::of_tool(&b[..]).unwrap());
+    let open = || (ComparedTable::of_tool(&a[..]).unwrap(), ComparedTable::of_tool(&b[..]).unwrap());
     let (mut one, mut other) = open();
     let signals = signals(&mut one, &mut other, &course, &Tolerances::default()).unwrap();
     let (mut one, mut other) = open();
