@@ -1,11 +1,12 @@
 //! Results on stdout. What does not arrive there is an error: a script must not take a part for the whole.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write, stdout};
+use std::io::{self, BufWriter, IsTerminal, Write, stdout};
 use std::os::fd::AsFd;
 use vecud_host::Error;
 use vecud_linux::SysError;
-use vecud_linux::process::outlive_file_size_limit;
+use vecud_linux::process::{outlive_file_size_limit, terminal_size};
+use vecud_report::Screen;
 
 /// Writes a result: to the file descriptor itself, since Rust's stdout takes one that is not open for writing for success.
 /// `instead` says where else the result is to be found.
@@ -39,4 +40,11 @@ pub fn written(write: impl FnOnce() -> io::Result<()>, instead: Option<&str>) ->
         _ => "send it to another place",
     });
     Err(system(SysError::new("write the result to standard output", errno, fix.to_owned())))
+}
+
+/// Where results are shown.
+pub fn screen() -> Screen {
+    let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);
+    let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    Screen { columns, lines: usize::MAX, color }
 }

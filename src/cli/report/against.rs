@@ -1,9 +1,10 @@
 //! `vecud report A --against B`.
 
 use super::arguments::Arguments;
-use super::page::{OUT, check_place, screen, show, write};
+use super::page::{OUT, check_place, show, write};
 use super::side::{ComparisonInput, Recording, Signals};
 use crate::cli::browser;
+use crate::cli::results::screen;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

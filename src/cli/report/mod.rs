@@ -11,5 +11,5 @@ mod trends;
 
 pub use arguments::Arguments;
 pub use command::run;
-pub(super) use page::{OUT, check_place, screen, write};
+pub(super) use page::{OUT, check_place, write};
 pub(super) use side::{ComparisonInput, RunFolder};

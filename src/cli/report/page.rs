@@ -1,13 +1,10 @@
 //! The place of a page, and the summary of what it has.
 
 use crate::cli::results;
-use std::io::{IsTerminal, Read, Write, stdout};
-use std::os::fd::AsFd;
+use std::io::{Read, Write};
 use std::path::Path;
 use vecud_host::Error;
 use vecud_linux::files;
-use vecud_linux::process::terminal_size;
-use vecud_report::Screen;
 
 /// The option that gives the place of a page.
 pub const OUT: &str = "--out";
@@ -49,13 +46,6 @@ pub fn write(page: &Path, option: &str, text: &str) -> Result<(), Error> {
             format!("the page cannot be written: {error}; choose another place with {option} FILE"),
         )
     })
-}
-
-/// Where results are shown.
-pub fn screen() -> Screen {
-    let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);
-    let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    Screen { columns, lines: usize::MAX, color }
 }
 
 /// The summary; the page has it, too.

@@ -2,10 +2,11 @@
 
 use super::arguments::Arguments;
 use super::drawn;
-use super::page::{OUT, check_place, screen, show, write};
+use super::page::{OUT, check_place, show, write};
 use super::side::RunFolder;
 use crate::cli::browser;
 use crate::cli::diagnostics::say;
+use crate::cli::results::screen;
 use std::path::Path;
 use std::process::ExitCode;
 use vecud_host::Error;
