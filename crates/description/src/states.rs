@@ -36,7 +36,7 @@ impl ModelDescription {
         let mut places = HashMap::with_capacity(derivatives.len());
         for unknown in derivatives {
             let derivative = self.by_reference(unknown.variable)?;
-            let place = self.index.by_reference(&self.variables, derivative.derivative?)?;
+            let place = self.place_of_state(derivative)?;
             let variable = &self.variables[place];
             let begin = end;
             end += elements(derivative);
@@ -53,10 +53,15 @@ impl ModelDescription {
 impl ModelDescription {
     /// The variable that another one is the derivative of.
     pub(super) fn state_of(&self, derivative: &Variable) -> Option<&Variable> {
+        self.variables.get(self.place_of_state(derivative)?)
+    }
+
+    /// The place of that variable in the description. In FMI 1.0 and 2.0 an Integer may have the reference of a Real: a state is a Real.
+    fn place_of_state(&self, derivative: &Variable) -> Option<usize> {
         let reference = derivative.derivative?;
         match self.abi.has_typed_references() {
-            true => self.by_reference((VariableType::Float64, reference)),
-            false => self.by_reference(reference),
+            true => self.place((VariableType::Float64, reference)),
+            false => self.place(reference),
         }
     }
 
@@ -104,5 +109,25 @@ impl<'a> ContinuousStates<'a> {
         states.sort_unstable();
         states.dedup();
         states.into_iter().map(|state| self.list[state].elements.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse;
+
+    /// References count by base type in FMI 2.0, so that an Integer may have that of a state.
+    #[test]
+    fn a_state_is_found_where_an_integer_has_its_reference() {
+        let text = r#"<fmiModelDescription fmiVersion="2.0" modelName="m" guid="g"><ModelExchange modelIdentifier="m"/><ModelVariables>
+            <ScalarVariable name="mode" valueReference="0" causality="local" variability="discrete"><Integer/></ScalarVariable>
+            <ScalarVariable name="x" valueReference="0" causality="local"><Real/></ScalarVariable>
+            <ScalarVariable name="der(x)" valueReference="1" causality="local"><Real derivative="2"/></ScalarVariable>
+            </ModelVariables><ModelStructure><Derivatives><Unknown index="3"/></Derivatives></ModelStructure></fmiModelDescription>"#;
+        let description = parse(text).unwrap();
+        let states = description.continuous_states(|_| 1).unwrap();
+        let names: Vec<_> =
+            states.list().iter().map(|state| (&*state.variable.name, &*state.derivative.name)).collect();
+        assert_eq!(names, [("x", "der(x)")]);
     }
 }

@@ -77,13 +77,13 @@ pub fn connect(
         let is_meant = |d: &Candidate| d.is_of(fmu, variable, element);
         // A clock that has no candidate was refused before.
         let targets: Vec<usize> = (0..candidates.len()).filter(|&d| is_meant(&candidates[d])).collect();
-        let again = targets.iter().filter_map(|&candidate| taken.insert(candidate, trigger.clock.place)).next();
-        if let Some(first) = again {
+        if let Some(first) = targets.iter().find_map(|candidate| taken.get(candidate).copied()) {
             let message =
                 format!("{} already has a trigger in line {}: a clock has one", trigger.clock.value, first.line);
             findings.rig(trigger.clock.place, message);
             continue;
         }
+        taken.extend(targets.iter().map(|&candidate| (candidate, trigger.clock.place)));
         match source {
             Trigger::Times(release) => {
                 targets.into_iter().for_each(|candidate| candidates[candidate].release = release.clone())
@@ -199,7 +199,8 @@ fn by_description(
     }
 }
 
-/// Output clocks of `fmu` trigger candidates: one all, all one, or each its own.
+/// Output clocks of `fmu` trigger candidates: one all, all one, or each its own. Precondition: there is a source. There may be no target,
+/// as of a clock that was refused before.
 fn join(
     fmu: usize,
     sources: &[usize],
