@@ -227,7 +227,7 @@ fn pauses_of_a_rig_that_does_not_come_to_rest_keep_no_other_rig_waiting() {
             .collect();
         let mut refused = 0;
         wait_until("all but one are refused", || {
-            refused += asked.iter().filter(|stream| is_refused(stream)).count();
+            refused += asked.iter().filter(|stream| is_conflict(stream)).count();
             refused == 16
         });
         let began = Instant::now();
@@ -239,7 +239,7 @@ fn pauses_of_a_rig_that_does_not_come_to_rest_keep_no_other_rig_waiting() {
 }
 
 /// Whether it is answered now that a rig is being paused already.
-fn is_refused(mut stream: &UnixStream) -> bool {
+fn is_conflict(mut stream: &UnixStream) -> bool {
     let mut bytes = [0; 4096];
     let length = stream.read(&mut bytes).unwrap_or(0);
     length > 0 && String::from_utf8_lossy(&bytes[..length]).contains("409")
