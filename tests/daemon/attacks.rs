@@ -549,6 +549,20 @@ fn what_somebody_puts_into_the_state_folder_keeps_nobody_waiting() {
     });
 }
 
+/// A report of millions of values, which the daemon finds when it starts.
+#[test]
+fn a_report_that_somebody_else_has_written_takes_little_memory_when_a_daemon_starts() {
+    let mut daemon = Daemon::new();
+    daemon.put("a", &tracer("")).json(201);
+    daemon.end();
+    let run = daemon.folder.path().join("state/rigs/a/runs/2026-01-01T00-00-00Z");
+    std::fs::create_dir_all(&run).unwrap();
+    std::fs::write(run.join("report.json"), format!(r#"{{"notes": [""{}]}}"#, r#","""#.repeat(8 << 20))).unwrap();
+    daemon.start();
+    assert_eq!(daemon.state("a"), "idle");
+    takes_little_memory(&daemon);
+}
+
 /// Compilers without end, long rigs, bodies that never end, and connections of those who have no token, all of it together.
 #[test]
 fn all_attacks_at_once_keep_no_holder_of_the_token_and_no_stop_waiting() {
