@@ -14,7 +14,7 @@ use vecud_plan::Release;
 use vecud_plan::rig;
 use vecud_record::csv;
 use vecud_record::recording::RecordingError;
-use vecud_report::compare::{self, ComparedTimes, Table, Tolerances};
+use vecud_report::compare::{self, ComparedTable, ComparedTimes, Tolerances};
 use vecud_report::{Check, End, Kind, Problem, Remark, Run, Severity, Weight};
 
 /// Greatest number of steps of a life.
@@ -485,8 +485,8 @@ pub fn compared(
     until: Option<f64>,
 ) -> Result<(Vec<String>, u64), Error> {
     let broken = |error: RecordingError| Error::System(format!("rows cannot be compared: {}", error.message));
-    let mut own = Table::of_tool(own).map_err(broken)?;
-    let mut reference = Table::of_tool(reference).map_err(broken)?;
+    let mut own = ComparedTable::of_tool(own).map_err(broken)?;
+    let mut reference = ComparedTable::of_tool(reference).map_err(broken)?;
     let mut compared = compare::signals(
         &mut own,
         &mut reference,
