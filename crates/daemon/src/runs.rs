@@ -16,19 +16,11 @@ const REPORTS: [&str; 2] = ["report.json", "checkpoint.json"];
 /// A longer one is none: FMU code runs as the same user and can write there.
 const LONGEST_REPORT: u64 = 64 << 20;
 
-<<<<<<< HEAD
 /// Bytes of memory that one report may take while it is read as a whole.
 const ROOM: usize = 160 << 20;
 /// Bytes of that memory for each of its values.
 const VALUE: usize = 100;
 /// Bytes of a report that are read at most for a summary.
-=======
-/// What one may take of memory while it is read as a whole, bytes.
-const ROOM: usize = 160 << 20;
-/// What each of its values takes of that.
-const VALUE: usize = 100;
-/// What is read of one for a summary, at most.
->>>>>>> 8211212ca4c1a43d581bf885b83ddbf26350d3fa
 const SUMMARY: u64 = 1 << 20;
 /// The words of `verdict`.
 const VERDICTS: [&str; 3] = ["pass", "degraded", "fail"];
