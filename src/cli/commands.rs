@@ -169,8 +169,17 @@ fn ended(result: Result<ExitCode, Error>) -> ExitCode {
         match screen.and_then(|(columns, _)| excerpt::of(&error, columns, terminal::has_colors())) {
             // Its parts are plain, the marks between them are not.
             Some(told) => drop(writeln!(stderr(), "{told}")),
-            None => say(&error.to_string()),
+            None => say(&format!("{error}{}", way_out(&error))),
         }
         ExitCode::from(2)
     })
+}
+
+/// The options of this program that help against an error.
+fn way_out(error: &Error) -> &'static str {
+    match error {
+        Error::Output(..) => "; choose another one with --out DIR",
+        Error::OutputInUse(_) => "; wait for its end, or choose another one with --out DIR",
+        _ => "",
+    }
 }

@@ -1,15 +1,19 @@
 //! Whoever asks for much, or holds back what he has begun to send: others are answered, rigs end when they are asked to, the daemon takes
 //! little memory, and nothing outlives it.
+//!
+//! Under each attack that is what [`steady_is_served_and_stops`] asserts, and at its end [`ends_alone`].
 
 use super::client::{Answer, Daemon, exchange, request, tracer};
 use super::program::{copied_tracer, own_core, runners_now, send, shared_core, wait_until};
-use super::tcp::{AUTHORIZATION, LOCAL, connect, over_tcp, over_tcp_in};
+use super::tcp::{AUTHORIZATION, LOCAL, connect, over_tcp, over_tcp_in, port};
 use nix::sys::signal::Signal::{SIGKILL, SIGSTOP};
 use nix::sys::socket::{MsgFlags, recv};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -24,6 +28,10 @@ const MOST_MEMORY: u64 = 256 << 10;
 const CHECKS: usize = 16;
 /// Connections at a time.
 const CONNECTIONS: usize = 256;
+/// Waits for a rig at a time.
+const WAITS: usize = 64;
+/// Streams of events at a time.
+const STREAMS: usize = 32;
 /// Pauses at a time.
 const PAUSES: usize = 16;
 /// FMUs of a rig whose plan takes long.
@@ -35,11 +43,11 @@ case "$*" in *slow*) [ -e FOLDER/slow ] && sh -c 'sleep 1000; exit 1' FOLDER/at-
 exec cc "$@"
 "#;
 
-/// A daemon with that compiler, and nothing built yet.
-fn with_slow_compiler() -> Daemon {
+/// A daemon with that compiler, and nothing built yet, and its port.
+fn with_slow_compiler() -> (Daemon, u16) {
     let folder = crate::program::tempdir().unwrap();
     let environment = slow_compiler(folder.path());
-    Daemon::in_environment(folder, &[], environment)
+    over_tcp_in(folder, &["--anonymous-read"], environment)
 }
 
 /// The environment of a daemon with that compiler.
@@ -109,23 +117,67 @@ fn answer(mut stream: UnixStream) -> Answer {
     Answer::of(&bytes)
 }
 
-/// A rig runs, is looked at, and is stopped by force, all of it at once.
+/// A rig runs, is looked at, over TCP with the token as well, and is stopped by force, another one in good order, all of it at once.
 fn steady_is_served_and_stops(daemon: &Daemon) {
     for path in ["/healthz", "/v1/rigs", "/v1/rigs/steady/runs", "/v1/rigs/steady/clocks", "/metrics"] {
         assert_eq!(soon(path, || daemon.get(path)).status, 200, "{path}");
     }
+    with_token(daemon);
     for what in ["pause", "resume"] {
         soon(what, || daemon.post(&format!("/v1/rigs/steady/{what}"), "")).json(200);
     }
     soon("stop", || daemon.post("/v1/rigs/steady/stop?now=true", "")).json(200);
     soon("reset", || daemon.post("/v1/rigs/steady/reset", "")).json(200);
+    soon("stop in good order", || daemon.post("/v1/rigs/calm/stop", "")).json(200);
+    takes_little_memory(daemon);
+}
+
+fn takes_little_memory(daemon: &Daemon) {
     let memory = most_memory(daemon);
     assert!(memory < MOST_MEMORY, "{memory} KiB");
 }
 
-fn start_steady(daemon: &Daemon) {
-    daemon.put("steady", &tracer("")).json(201);
-    daemon.post("/v1/rigs/steady/start", "").json(200);
+/// Who has the token is answered at once.
+fn with_token(daemon: &Daemon) {
+    let port = port(daemon).unwrap();
+    let asked =
+        || exchange(connect(port), request("GET", "/v1/rigs/steady", &[LOCAL, AUTHORIZATION].concat(), "").as_bytes());
+    Answer::of(&soon("with the token", asked)).json(200);
+}
+
+/// A daemon that is about to be attacked: two of its rigs run, and beside its state folder is something that is none of its business.
+fn prepared((daemon, _): (Daemon, u16)) -> Daemon {
+    std::fs::write(daemon.folder.path().join("precious"), "mine").unwrap();
+    for name in ["steady", "calm"] {
+        daemon.put(name, &tracer("")).json(201);
+        daemon.post(&format!("/v1/rigs/{name}/start"), "").json(200);
+    }
+    daemon
+}
+
+/// The attack is over: with the daemon end all processes that it has, and it has left nothing but what is its own, and of the test.
+fn ends_alone(mut daemon: Daemon) {
+    let processes = descendants(daemon.pid());
+    daemon.end();
+    let is_there = |pid: &i32| Path::new(&format!("/proc/{pid}")).exists();
+    wait_until("nothing is left running", || !processes.iter().any(is_there));
+    let folder = daemon.folder.path();
+    assert_eq!(std::fs::read_to_string(folder.join("precious")).unwrap(), "mine");
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let own = ["compiler", "cache", "log", "precious", "socket.lock", "state", "token"];
+    names.retain(|name| !own.contains(&name.as_str()) && !name.starts_with("slow") && !name.ends_with(".toml"));
+    assert_eq!(names, [""; 0]);
+    assert_eq!(unfinished(folder), [""; 0].map(PathBuf::from));
+}
+
+/// The children of a process, their children, and so on.
+fn descendants(process: i32) -> Vec<i32> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
+    let children = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());
+    let children: Vec<i32> =
+        children.flat_map(|own| own.split(' ').filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect();
+    children.iter().flat_map(|child| [vec![*child], descendants(*child)].concat()).collect()
 }
 
 /// A few compilers are at work at a time, some checks wait for them, and further ones are told to come back.
@@ -133,8 +185,7 @@ fn start_steady(daemon: &Daemon) {
 fn builds_without_end_keep_nobody_waiting_and_end_with_the_daemon() {
     own_core(|| {
         for killed in [false, true] {
-            let mut daemon = with_slow_compiler();
-            start_steady(&daemon);
+            let mut daemon = prepared(with_slow_compiler());
             let folder = daemon.folder.path().to_owned();
             std::fs::write(folder.join("slow"), "").unwrap();
             let put = |number| begin(&daemon, "PUT", &format!("/v1/rigs/slow{number}"), &slow_rig(&daemon, number));
@@ -148,12 +199,11 @@ fn builds_without_end_keep_nobody_waiting_and_end_with_the_daemon() {
             assert!(retry.contains("\r\nretry-after: 1\r\n"), "{retry}");
             steady_is_served_and_stops(&daemon);
             match killed {
+                // Of one that is killed what was not finished goes with the time.
                 true => drop(daemon.end_by(SIGKILL)),
-                false => soon("the end", || daemon.end()),
+                false => soon("the end", || ends_alone(daemon)),
             }
             wait_until("no compiler is left", || at_work(&folder) == 0);
-            // Of a daemon that is killed they go with the time.
-            assert!(killed || unfinished(&folder).is_empty(), "{:?}", unfinished(&folder));
             drop(waiting);
         }
     });
@@ -163,7 +213,7 @@ fn builds_without_end_keep_nobody_waiting_and_end_with_the_daemon() {
 #[test]
 fn a_start_that_compiles_keeps_no_other_one_waiting() {
     own_core(|| {
-        let daemon = with_slow_compiler();
+        let (daemon, _) = with_slow_compiler();
         let folder = daemon.folder.path().to_owned();
         daemon.put("slow", &slow_rig(&daemon, 0)).json(201);
         std::fs::remove_dir_all(folder.join("cache")).unwrap();
@@ -214,8 +264,7 @@ fn a_start_that_is_planned_for_long_keeps_no_other_one_waiting() {
 #[test]
 fn long_rigs_take_little_memory_and_keep_nobody_waiting() {
     own_core(|| {
-        let daemon = Daemon::new();
-        start_steady(&daemon);
+        let daemon = prepared(over_tcp(&[]));
         let numbers = |length: usize| format!("[rig]\nx = [{}]\n", "1,".repeat(length / 2));
         let (long, longer) = (numbers((512 << 10) - 100), numbers(3 << 20));
         let waiting: Vec<UnixStream> = (0..CHECKS).map(|_| begin(&daemon, "PUT", "/v1/rigs/long", &long)).collect();
@@ -235,8 +284,8 @@ fn long_rigs_take_little_memory_and_keep_nobody_waiting() {
         assert_eq!(told.len(), 101);
         assert!(told[100]["message"].as_str().unwrap().contains("14902 more"), "{}", told[100]);
         assert!(told.iter().all(|own| own["message"].as_str().unwrap().len() < 5000));
-        let memory = most_memory(&daemon);
-        assert!(memory < MOST_MEMORY, "{memory} KiB");
+        takes_little_memory(&daemon);
+        ends_alone(daemon);
     });
 }
 
@@ -245,8 +294,7 @@ fn long_rigs_take_little_memory_and_keep_nobody_waiting() {
 fn silent_bodies_make_way_for_others_and_have_room_for_so_much_together() {
     own_core(|| {
         for length in [0, 60 << 10, (4 << 20) - 1] {
-            let daemon = Daemon::new();
-            start_steady(&daemon);
+            let daemon = prepared(over_tcp(&[]));
             let head = "PUT /v1/rigs/a HTTP/1.1\r\nhost: vecud\r\ncontent-length: 4194304\r\n\r\n";
             let begun = [head.as_bytes(), &vec![b'#'; length]].concat();
             let silent: Vec<UnixStream> = (0..CONNECTIONS)
@@ -260,6 +308,7 @@ fn silent_bodies_make_way_for_others_and_have_room_for_so_much_together() {
             steady_is_served_and_stops(&daemon);
             soon("put", || daemon.put("small", &tracer(""))).json(201);
             drop(silent);
+            ends_alone(daemon);
         }
     });
 }
@@ -268,13 +317,8 @@ fn silent_bodies_make_way_for_others_and_have_room_for_so_much_together() {
 #[test]
 fn without_the_token_nobody_takes_memory_or_places_from_those_who_have_it() {
     own_core(|| {
-        let (daemon, port) = over_tcp(&["--anonymous-read"]);
-        start_steady(&daemon);
-        let shown = [LOCAL, AUTHORIZATION].concat();
-        let with_token = || {
-            let asked = || exchange(connect(port), request("GET", "/v1/rigs/steady", &shown, "").as_bytes());
-            Answer::of(&soon("with the token", asked)).json(200);
-        };
+        let daemon = prepared(over_tcp(&["--anonymous-read"]));
+        let port = port(&daemon).unwrap();
         for (method, path) in [("POST", "/healthz"), ("GET", "/healthz"), ("GET", "/v1/rigs")] {
             let head = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n");
             let some = [format!("{head}content-length: 4194304\r\n\r\n").into_bytes(), vec![b'#'; 1 << 20]].concat();
@@ -289,7 +333,7 @@ fn without_the_token_nobody_takes_memory_or_places_from_those_who_have_it() {
                     stream
                 })
                 .collect();
-            with_token();
+            with_token(&daemon);
             drop(bodies);
         }
         // What is long, and nobody takes.
@@ -304,9 +348,9 @@ fn without_the_token_nobody_takes_memory_or_places_from_those_who_have_it() {
         let (statuses, streams): (Vec<_>, Vec<_>) = (0..CONNECTIONS).map(ask).unzip();
         assert_eq!(statuses.iter().filter(|status| *status == "200").count(), CONNECTIONS / 2);
         assert_eq!(statuses.iter().filter(|status| *status == "503").count(), CONNECTIONS / 2);
-        with_token();
         steady_is_served_and_stops(&daemon);
         drop(streams);
+        ends_alone(daemon);
     });
 }
 
@@ -322,8 +366,7 @@ fn long_file(daemon: &Daemon, name: &str, length: u64) -> String {
 #[test]
 fn long_json_takes_little_memory() {
     own_core(|| {
-        let daemon = Daemon::new();
-        start_steady(&daemon);
+        let daemon = prepared(over_tcp(&[]));
         let objects = format!(r#"{{"a":[{{"":1}}{}]}}"#, r#",{"":1}"#.repeat((4 << 20) / 7 - 10));
         let numbers = format!(r#"{{"tracer.in_array":[1{}]}}"#, ",1".repeat((2 << 20) - 50));
         let variables = "/v1/rigs/steady/variables";
@@ -335,6 +378,7 @@ fn long_json_takes_little_memory() {
         let json = "content-type: application/json\r\n";
         daemon.ask_with("PUT", "/v1/rigs/other", json, &objects).detail(413);
         steady_is_served_and_stops(&daemon);
+        ends_alone(daemon);
     });
 }
 
@@ -342,8 +386,8 @@ fn long_json_takes_little_memory() {
 #[test]
 fn long_reports_take_little_memory() {
     own_core(|| {
-        let (daemon, port) = over_tcp(&["--anonymous-read"]);
-        start_steady(&daemon);
+        let daemon = prepared(over_tcp(&["--anonymous-read"]));
+        let port = port(&daemon).unwrap();
         let report = long_file(&daemon, "report.json", 0);
         let folder = daemon.folder.path().join("state/rigs/steady/runs");
         let (path, _) = report.rsplit_once('/').unwrap();
@@ -356,10 +400,9 @@ fn long_reports_take_little_memory() {
             stream
         };
         let silent: Vec<_> = (0..20).map(ask).collect();
-        let memory = most_memory(&daemon);
-        assert!(memory < MOST_MEMORY, "{memory} KiB");
         steady_is_served_and_stops(&daemon);
         drop(silent);
+        ends_alone(daemon);
     });
 }
 
@@ -367,13 +410,13 @@ fn long_reports_take_little_memory() {
 #[test]
 fn readers_who_take_nothing_make_way_for_others() {
     own_core(|| {
-        let daemon = Daemon::new();
-        start_steady(&daemon);
+        let daemon = prepared(over_tcp(&[]));
         let file = long_file(&daemon, "long", 64 << 20);
         let silent: Vec<UnixStream> = (0..CONNECTIONS).map(|_| begin(&daemon, "GET", &file, "")).collect();
         wait_until("all are answered", || silent.iter().all(is_answered));
         steady_is_served_and_stops(&daemon);
         drop(silent);
+        ends_alone(daemon);
     });
 }
 
@@ -381,8 +424,7 @@ fn readers_who_take_nothing_make_way_for_others() {
 #[test]
 fn readers_who_take_little_make_way_for_others() {
     own_core(|| {
-        let daemon = Daemon::new();
-        start_steady(&daemon);
+        let daemon = prepared(over_tcp(&[]));
         let file = long_file(&daemon, "long", 64 << 20);
         let slow: Vec<UnixStream> = (0..CONNECTIONS).map(|_| begin(&daemon, "GET", &file, "")).collect();
         wait_until("all are answered", || slow.iter().all(is_answered));
@@ -392,12 +434,15 @@ fn readers_who_take_little_make_way_for_others() {
                 while !is_over.load(Relaxed) {
                     // Of a connection that has made way there is nothing any more.
                     slow.iter().for_each(|mut stream| drop(stream.read(&mut [0])));
+                    std::thread::sleep(Duration::from_millis(5));
                 }
             });
             let served = catch_unwind(AssertUnwindSafe(|| steady_is_served_and_stops(&daemon)));
             is_over.store(true, Relaxed);
             served.unwrap_or_else(|panic| resume_unwind(panic));
         });
+        drop(slow);
+        ends_alone(daemon);
     });
 }
 
@@ -405,12 +450,12 @@ fn readers_who_take_little_make_way_for_others() {
 #[test]
 fn rigs_that_do_not_come_to_rest_keep_no_pause_and_no_stop_waiting() {
     shared_core(|| {
-        let daemon = Daemon::new();
+        let daemon = prepared(over_tcp(&[]));
         let start = |name: &str| {
             daemon.put(name, &tracer("mode = 'virtual'\nshutdown_timeout = 60")).json(201);
             daemon.post(&format!("/v1/rigs/{name}/start"), "").json(200);
         };
-        let mut hang = Vec::new();
+        let mut hang = runners_now(daemon.child());
         let asked: Vec<UnixStream> = (0..PAUSES)
             .map(|number| {
                 start(&format!("hangs{number}"));
@@ -420,7 +465,6 @@ fn rigs_that_do_not_come_to_rest_keep_no_pause_and_no_stop_waiting() {
                 begin(&daemon, "POST", &format!("/v1/rigs/hangs{number}/pause"), "")
             })
             .collect();
-        start("steady");
         wait_until("no more can be paused", || {
             let answer = soon("pause", || daemon.post("/v1/rigs/steady/pause", ""));
             if answer.status == 503 {
@@ -439,18 +483,92 @@ fn rigs_that_do_not_come_to_rest_keep_no_pause_and_no_stop_waiting() {
         answer(asked.next().unwrap()).json(409);
         start("next");
         assert_eq!(soon("pause", || daemon.post("/v1/rigs/next/pause", "")).json(200)["state"], "paused");
+        takes_little_memory(&daemon);
         drop(asked);
+        for number in 1..PAUSES {
+            soon("stop by force", || daemon.post(&format!("/v1/rigs/hangs{number}/stop?now=true"), "")).json(200);
+        }
+        ends_alone(daemon);
     });
+}
+
+/// All waits for a rig and all streams of events, of which nobody takes anything.
+#[test]
+fn waits_and_streams_keep_nobody_waiting() {
+    own_core(|| {
+        let daemon = prepared(over_tcp(&[]));
+        let wanted = r#"{"condition": "false", "timeout": 240}"#;
+        let waits: Vec<UnixStream> =
+            (0..WAITS).map(|_| begin(&daemon, "POST", "/v1/rigs/steady/waits", wanted)).collect();
+        let streams: Vec<UnixStream> =
+            (0..STREAMS).map(|_| begin(&daemon, "GET", "/v1/rigs/calm/events", "")).collect();
+        wait_until("all streams have begun", || streams.iter().all(is_answered));
+        assert!(soon("a stream more", || daemon.get("/v1/rigs/steady/events")).detail(503).contains("32 streams"));
+        wait_until("no more waits", || {
+            let more = r#"{"condition": "false", "timeout": 0.01}"#;
+            soon("a wait more", || daemon.post("/v1/rigs/steady/waits", more)).status == 503
+        });
+        steady_is_served_and_stops(&daemon);
+        // What is waited for does not come any more.
+        waits.into_iter().for_each(|wait| drop(answer(wait).detail(409)));
+        drop(streams);
+        ends_alone(daemon);
+    });
+}
+
+/// Links, pipes and endless files in the place of what the daemon has in its state folder, while it runs.
+#[test]
+fn what_somebody_puts_into_the_state_folder_keeps_nobody_waiting() {
+    own_core(|| {
+        let daemon = prepared(over_tcp(&[]));
+        let folder = daemon.folder.path().to_owned();
+        let run = daemon.get("/v1/rigs/steady").json(200)["run"].as_str().unwrap().to_owned();
+        let runs = folder.join("state/rigs/steady/runs");
+        for (name, target) in [("2026-01-01T00-00-00Z", "/"), ("2026-01-02T00-00-00Z", "..")] {
+            symlink(target, runs.join(name)).unwrap();
+        }
+        symlink(folder.join("precious"), runs.join(&run).join("link")).unwrap();
+        mkfifo(&runs.join(&run).join("pipe"), Mode::S_IRWXU).unwrap();
+        for number in 0..200 {
+            let planted = runs.join(format!("planted{number}"));
+            std::fs::create_dir(&planted).unwrap();
+            if number % 2 == 0 {
+                std::fs::File::create(planted.join("report.json")).unwrap().set_len(1 << 40).unwrap();
+                mkfifo(&planted.join("checkpoint.json"), Mode::S_IRWXU).unwrap();
+            } else {
+                symlink("/dev/zero", planted.join("report.json")).unwrap();
+                symlink(folder.join("precious"), planted.join("checkpoint.json")).unwrap();
+            }
+        }
+        for file in ["link", "pipe", "../../../../precious", "%2e%2e%2f%2e%2e%2f%2e%2e%2f%2e%2e%2fprecious"] {
+            let path = format!("/v1/rigs/steady/runs/{run}/{file}");
+            assert_eq!(soon(file, || daemon.get(&path)).status, 404, "{file}");
+        }
+        steady_is_served_and_stops(&daemon);
+        ends_alone(daemon);
+    });
+}
+
+/// A report of millions of values, which the daemon finds when it starts.
+#[test]
+fn a_report_that_somebody_else_has_written_takes_little_memory_when_a_daemon_starts() {
+    let mut daemon = Daemon::new();
+    daemon.put("a", &tracer("")).json(201);
+    daemon.end();
+    let run = daemon.folder.path().join("state/rigs/a/runs/2026-01-01T00-00-00Z");
+    std::fs::create_dir_all(&run).unwrap();
+    std::fs::write(run.join("report.json"), format!(r#"{{"notes": [""{}]}}"#, r#","""#.repeat(8 << 20))).unwrap();
+    daemon.start();
+    assert_eq!(daemon.state("a"), "idle");
+    takes_little_memory(&daemon);
 }
 
 /// Compilers without end, long rigs, bodies that never end, and connections of those who have no token, all of it together.
 #[test]
 fn all_attacks_at_once_keep_no_holder_of_the_token_and_no_stop_waiting() {
     own_core(|| {
-        let folder = crate::program::tempdir().unwrap();
-        let environment = slow_compiler(folder.path());
-        let (daemon, port) = over_tcp_in(folder, &["--anonymous-read"], environment);
-        start_steady(&daemon);
+        let daemon = prepared(with_slow_compiler());
+        let port = port(&daemon).unwrap();
         let folder = daemon.folder.path().to_owned();
         std::fs::write(folder.join("slow"), "").unwrap();
         let long = format!("[rig]\nx = [{}]\n", "1,".repeat((255 << 10) - 100));
@@ -476,12 +594,9 @@ fn all_attacks_at_once_keep_no_holder_of_the_token_and_no_stop_waiting() {
             })
             .collect();
         wait_until("compilers are at work", || at_work(&folder) == 2);
-        let shown = [LOCAL, AUTHORIZATION].concat();
-        for _ in 0..4 {
-            let asked = || exchange(connect(port), request("GET", "/v1/rigs/steady", &shown, "").as_bytes());
-            Answer::of(&soon("with the token", asked)).json(200);
-        }
+        (0..4).for_each(|_| with_token(&daemon));
         steady_is_served_and_stops(&daemon);
         drop((checks, silent, tokenless));
+        ends_alone(daemon);
     });
 }

@@ -93,6 +93,40 @@ fn two_rigs_on_one_core_have_priorities_of_their_own_and_keep_every_release() {
     });
 }
 
+/// Each is planned while the others are, and takes what they leave.
+#[test]
+fn rigs_that_start_at_once_on_one_core_have_priorities_of_their_own_and_an_exclusive_one_has_it_alone() {
+    real_time(
+        "rigs_that_start_at_once_on_one_core_have_priorities_of_their_own_and_an_exclusive_one_has_it_alone",
+        || {
+            let cpu = *allowed_cpus().unwrap().last().unwrap();
+            let daemon = Daemon::new();
+            let at_once = |names: [&str; 4], host: &str| -> Vec<u16> {
+                names
+                    .iter()
+                    .for_each(|name| drop(daemon.put(name, &rig(&format!("cpus = [{cpu}]\n{host}"))).json(201)));
+                let start = |name| daemon.post(&format!("/v1/rigs/{name}/start"), "").status;
+                std::thread::scope(|scope| {
+                    let starts = names.map(|name| scope.spawn(move || start(name)));
+                    starts.into_iter().map(|start| start.join().unwrap()).collect()
+                })
+            };
+            let names = ["a", "b", "c", "d"];
+            assert_eq!(at_once(names, "fifo_priorities = [40, 89]"), [200; 4]);
+            let priorities = names.map(|name| {
+                let report = stop(&daemon, name);
+                let clocks = report["clocks"].as_array().unwrap().iter();
+                clocks.map(|clock| clock["fifo_priority"].as_u64().unwrap()).collect::<BTreeSet<u64>>()
+            });
+            let all: BTreeSet<u64> = priorities.iter().flatten().copied().collect();
+            assert_eq!(all.len(), priorities.iter().map(BTreeSet::len).sum::<usize>(), "{priorities:?}");
+            let mut statuses = at_once(["e", "f", "g", "h"], "exclusive = true");
+            statuses.sort_unstable();
+            assert_eq!(statuses, [200, 422, 422, 422]);
+        },
+    );
+}
+
 #[test]
 fn a_rig_for_which_no_priority_is_left_is_refused_and_told_who_has_them() {
     real_time("a_rig_for_which_no_priority_is_left_is_refused_and_told_who_has_them", || {

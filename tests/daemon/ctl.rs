@@ -1,7 +1,7 @@
 //! `vecud ctl`: what it says, and its exit codes.
 
 use super::client::{Daemon, tracer};
-use super::program::{send, shared_core, wait_until};
+use super::program::{copied_tracer, send, shared_core, wait_until};
 use super::tcp::{TOKEN, over_tcp};
 use nix::sys::signal::Signal::SIGTERM;
 use std::path::Path;
@@ -174,6 +174,23 @@ fn the_exit_code_of_a_run_is_that_of_its_report() {
     wait_until("it is over", || daemon.state("late") == "idle");
     let report: serde_json::Value = serde_json::from_str(&ask(&daemon, &["report", "late", "--json"], 0).out).unwrap();
     assert_eq!((&report["mode"], report["end_time"].as_f64()), (&"virtual".into(), Some(0.1)));
+}
+
+/// What a compiler says takes several lines, each of which is one.
+#[test]
+fn a_message_of_several_lines_is_shown_in_lines() {
+    let daemon = Daemon::new();
+    let fmu = copied_tracer(&daemon.folder.path().join("fmu"));
+    let rig = format!("[rig]\nmode = 'virtual'\nstop_time = 1\n[fmu.a]\npath = '{}'\n", fmu.display());
+    daemon.put("a", &rig).json(201);
+    // From now on it does not build.
+    std::fs::write(fmu.join("sources/fmu.c"), "#error nobody builds this\n").unwrap();
+    let _it_fails = ctl(&daemon).args(["start", "a"]).output().unwrap();
+    wait_until("it has failed", || daemon.state("a") == "failed");
+    let show = ask(&daemon, &["show", "a"], 0).out;
+    let line = |words: &str| show.lines().position(|line| line.contains(words)).unwrap_or_else(|| panic!("{show}"));
+    assert!(line("does not build") < line("#error nobody builds this"), "{show}");
+    assert!(!show.contains("\\n"), "{show}");
 }
 
 #[test]

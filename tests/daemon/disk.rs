@@ -78,6 +78,22 @@ fn unfinished(folder: &Path) -> Vec<String> {
     all
 }
 
+/// Nobody who starts a run chooses its folder: the way out is the daemon's.
+#[test]
+fn a_run_that_gets_no_folder_is_told_what_helps_a_daemon() {
+    let daemon = Daemon::new();
+    daemon.put("a", &tracer("mode = 'virtual'\nstop_time = 1")).json(201);
+    let runs = daemon.folder.path().join("state/rigs/a/runs");
+    let _there_may_be_none = std::fs::remove_dir(&runs);
+    std::fs::write(&runs, "no folder").unwrap();
+    daemon.post("/v1/rigs/a/start", "");
+    wait_until("it has failed", || daemon.state("a") == "failed");
+    let status = daemon.get("/v1/rigs/a").json(200);
+    let message = status["problems"][0]["message"].as_str().unwrap();
+    assert!(message.contains("the output folder cannot be used: "), "{message}");
+    assert!(message.ends_with("(vecud daemon --state DIR)") && !message.contains("--out"), "{message}");
+}
+
 /// It could keep nothing that is put, and say nothing of a run.
 #[test]
 fn a_state_folder_that_cannot_be_written_is_refused_at_the_start_as_this_user() {

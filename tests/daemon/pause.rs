@@ -225,10 +225,10 @@ fn pauses_of_a_rig_that_does_not_come_to_rest_keep_no_other_rig_waiting() {
                 stream
             })
             .collect();
-        let mut refused = 0;
+        let mut conflicts = 0;
         wait_until("all but one are refused", || {
-            refused += asked.iter().filter(|stream| has_conflict(stream)).count();
-            refused == 16
+            conflicts += asked.iter().filter(|stream| has_conflict(stream)).count();
+            conflicts == 16
         });
         let began = Instant::now();
         assert_eq!(daemon.post("/v1/rigs/b/pause", "").json(200)["state"], "paused");

@@ -21,10 +21,14 @@ pub fn over_tcp_in(folder: TempDir, options: &[&str], environment: Vec<(&'static
     let file = token_file(folder.path(), TOKEN, 0o600);
     let options = [&["--listen", "127.0.0.1:0", "--token-file", &file], options].concat();
     let daemon = Daemon::in_environment(folder, &options, environment);
-    let port = || daemon.log().split("listening on http://127.0.0.1:").nth(1)?.lines().next()?.parse().ok();
-    wait_until("it listens", || port().is_some());
-    let port = port().unwrap();
+    wait_until("it listens", || port(&daemon).is_some());
+    let port = port(&daemon).unwrap();
     (daemon, port)
+}
+
+/// The port at which a daemon listens.
+pub fn port(daemon: &Daemon) -> Option<u16> {
+    daemon.log().split("listening on http://127.0.0.1:").nth(1)?.lines().next()?.parse().ok()
 }
 
 fn token_file(folder: &Path, token: &str, mode: u32) -> String {

@@ -1,5 +1,5 @@
-//! A folder's own file (`x.rs` or `mod.rs` of a folder `x`, `lib.rs`, `main.rs`) holds declarations, re-exports and documentation only: with
-//! code in it, that imports its children and is imported by them, it would be a circle that nobody sees.
+//! A folder's own file (`x.rs` or `mod.rs` of a folder `x`, `lib.rs`, `main.rs`) holds declarations, re-exports and documentation only.
+//! Code in it that imports its children and is imported by them would be a circle that `circles.rs` does not see.
 
 use crate::source::{Source, program};
 use std::collections::BTreeSet;

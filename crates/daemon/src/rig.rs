@@ -291,7 +291,15 @@ impl ManagedRig {
         let own = self.clone();
         let events = EventSink::new(move |event| own.hear(event));
         // A preparation that somebody has ended has no mistake of its own.
-        let ended = |error| if options.stop.is_asked() { Error::Interrupted } else { error };
+        let ended = |error| match error {
+            _ if options.stop.is_asked() => Error::Interrupted,
+            // Runs have folders in the daemon's own: nobody who starts one chooses another.
+            Error::Output(..) => Error::System(format!(
+                "{error}; let the daemon's user write there, and see to it that there is room, or give the daemon another folder for \
+                 its state (vecud daemon --state DIR)"
+            )),
+            _ => error,
+        };
         start(options, &events).map_err(ended)?.wait()
     }
 

@@ -16,6 +16,10 @@ const REPORTS: [&str; 2] = ["report.json", "checkpoint.json"];
 /// A longer one is none: FMU code runs as the same user and can write there.
 const LONGEST_REPORT: u64 = 64 << 20;
 
+/// Bytes of memory that one report may take while it is read as a whole.
+const ROOM: usize = 160 << 20;
+/// Bytes of that memory for each of its values.
+const VALUE: usize = 100;
 /// Bytes of a report that are read at most for a summary.
 const SUMMARY: u64 = 1 << 20;
 /// The words of `verdict`.
@@ -160,6 +164,11 @@ impl Runs {
     pub fn finished(&self, run: &str) -> Option<ReportFile> {
         let [report, _] = REPORTS;
         let text = self.existing(run)?.read_at_most(report, LONGEST_REPORT).ok()??;
+        // Of many short values a reader makes many times their length.
+        let values = text.iter().filter(|letter| **letter == b',').count();
+        if text.len() + values * VALUE > ROOM {
+            return None;
+        }
         ReportFile::parse(str::from_utf8(&text).ok()?).ok()
     }
 

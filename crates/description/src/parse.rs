@@ -1,4 +1,4 @@
-//! Reads a description, strictly or leniently, or all that is wrong with it.
+//! Reads a description, strictly or leniently; or all of its errors.
 
 use super::model::*;
 use super::read;

@@ -17,9 +17,9 @@ pub enum Error {
     Command(String),
     /// A file that cannot be read or written.
     File(PathBuf, io::Error),
-    /// The output folder cannot be used.
+    /// The output folder cannot be used. Whoever has chosen it knows how another one is chosen.
     Output(PathBuf, io::Error),
-    /// Another run writes to the output folder.
+    /// Another run writes to the output folder. Its end, or another folder, helps.
     OutputInUse(PathBuf),
     /// Errors in the rig file.
     Rig(RigError),
@@ -111,14 +111,11 @@ impl fmt::Display for Error {
         match self {
             Error::File(path, error) => write!(f, "{}: {error}", path.display()),
             Error::Output(path, error) => {
-                let path = path.display();
-                write!(f, "{path}: the output folder cannot be used: {error}; choose another one with --out DIR")
+                write!(f, "{}: the output folder cannot be used: {error}", path.display())
             }
-            Error::OutputInUse(path) => write!(
-                f,
-                "{}: another run is writing to this output folder; wait for its end, or choose another one with --out DIR",
-                path.display()
-            ),
+            Error::OutputInUse(path) => {
+                write!(f, "{}: another run is writing to this output folder", path.display())
+            }
             Error::Rig(error) => error.fmt(f),
             Error::InRig(rig, place, error) => {
                 write_place(rig, *place, f)?;

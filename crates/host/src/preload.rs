@@ -37,7 +37,8 @@ impl Preload {
         };
         let Some(first) = calls.first() else { return Ok(Preload { files: wanted, note: None }) };
         let what = format!("the library of {name} calls Python ({first}) and does not say which");
-        let line = |file: &str| format!("preload = [\"{file}\"] in [fmu.{name}] of a rig, or --preload {file}");
+        let line =
+            |file: &str| format!("preload = [\"{file}\"] in [fmu.{name}] of a rig, or `vecud run --preload {file}`");
         match python::libraries(calls).as_slice() {
             [one] => {
                 let note = format!("{what}: {} is loaded first; preload in its table names another one", one.display());

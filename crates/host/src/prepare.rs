@@ -222,7 +222,7 @@ fn open_rig(
     if !rights.are_own() {
         take_over(&mut rig, &cache)?;
     }
-    let fmus = open_all(&rig, &cache, events)?;
+    let fmus = open_all(&rig, &cache, &options.stop, events)?;
     complete(&mut rig, &fmus.iter().map(|(_, description, _)| description).collect::<Vec<_>>())?;
     let start = vecud_plan::start_time(&rig, fmus.first().map(|(_, description, _)| description)).value;
     let stimuli = stimuli::open(&rig, start, rights)?;
@@ -290,6 +290,7 @@ impl OpenedRig {
         // core with one of another process.
         let mut trials = 0..TRIALS;
         let (host, plan, claims) = loop {
+            goes_on(&options.stop)?;
             let is_last = trials.next().is_none();
             let own = other_rigs.running(is_last).into_iter().fold(host.clone(), HostResources::beside);
             let others = if rig.mode == Mode::RealTime { core_claims::others(&own.facts()) } else { Vec::new() };
@@ -306,7 +307,8 @@ impl OpenedRig {
                 break (host, plan, claims);
             }
         };
-        let preloads = preloads(&rig, &inputs)?;
+        goes_on(&options.stop)?;
+        let preloads = preloads(&rig, &inputs, &options.stop)?;
         let libraries: Vec<&Path> = inputs.iter().map(|input| input.library.as_path()).collect();
         let Neighbours { problems, notes: together, findings: shared, change_process, libraries: libraries_of_several } =
             neighbours::look(&rig, &libraries, options.runner.as_deref());
@@ -321,9 +323,7 @@ impl OpenedRig {
         }
         drop(inputs);
         stimuli::check(&plan, &stimuli)?;
-        if options.stop.is_asked() {
-            return Err(Error::Interrupted);
-        }
+        goes_on(&options.stop)?;
         let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &plan)).transpose()?;
         let (resumed, changed) = resumed.map_or((None, Vec::new()), |(snapshot, notes)| (Some(snapshot), notes));
         let mut plan = Plan {
@@ -370,10 +370,16 @@ impl OpenedRig {
     }
 }
 
+/// Looks whether somebody wants the end: between the stages of planning, each of which takes a moment, and between FMUs.
+fn goes_on(stop: &StopToken) -> Result<(), Error> {
+    if stop.is_asked() { Err(Error::Interrupted) } else { Ok(()) }
+}
+
 /// Finds the libraries to be loaded before that of each FMU.
-fn preloads(rig: &Rig, inputs: &[FmuInput]) -> Result<Vec<Preload>, Error> {
+fn preloads(rig: &Rig, inputs: &[FmuInput], stop: &StopToken) -> Result<Vec<Preload>, Error> {
     let (mut preloads, mut problems, mut calls) = (Vec::new(), Vec::new(), Calls::new());
     for (fmu, input) in rig.fmus.iter().zip(inputs) {
+        goes_on(stop)?;
         match Preload::of(&fmu.name.value, &input.library, fmu.preload.clone(), &mut calls) {
             Ok(preload) => preloads.push(preload),
             Err(why) => problems.push(rig::Diagnostic::new(&rig.file, fmu.path.place, why)),
@@ -400,10 +406,11 @@ fn watched(plan: &Plan, pattern: &str) -> Result<Vec<SignalId>, Error> {
 type OpenedFmu = (Unpacked, ModelDescription, PathBuf);
 
 /// Opens all FMUs of a rig. FMUs without a relevant difference are opened once.
-fn open_all(rig: &Rig, cache: &Cache, events: &EventSink) -> Result<Vec<OpenedFmu>, Error> {
+fn open_all(rig: &Rig, cache: &Cache, stop: &StopToken, events: &EventSink) -> Result<Vec<OpenedFmu>, Error> {
     let mut known: HashMap<_, usize> = HashMap::new();
     let mut all: Vec<OpenedFmu> = Vec::new();
     for fmu in &rig.fmus {
+        goes_on(stop)?;
         let (dialect, interface) =
             (fmu.dialect.as_ref().map(|own| own.value), fmu.interface.as_ref().map(|own| own.value));
         let definitions: Vec<_> = fmu.define.iter().map(|(name, value)| (&name.value, value)).collect();
@@ -412,7 +419,7 @@ fn open_all(rig: &Rig, cache: &Cache, events: &EventSink) -> Result<Vec<OpenedFm
             Entry::Occupied(first) => all[*first.get()].clone(),
             Entry::Vacant(place) => {
                 place.insert(all.len());
-                open_named(rig, fmu, cache, events)?
+                open_named(rig, fmu, cache, stop, events)?
             }
         };
         all.push(opened);
@@ -421,11 +428,18 @@ fn open_all(rig: &Rig, cache: &Cache, events: &EventSink) -> Result<Vec<OpenedFm
 }
 
 /// Calls [`open_fmu`], which may take long; an error names the place in the rig.
-fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache, events: &EventSink) -> Result<OpenedFmu, Error> {
+fn open_named(
+    rig: &Rig,
+    fmu: &RigFmu,
+    cache: &Cache,
+    stop: &StopToken,
+    events: &EventSink,
+) -> Result<OpenedFmu, Error> {
     events.tell(SessionEvent::Begun(format!("opening FMU `{}`, building it if need be", fmu.name.value)));
-    let opened = open_fmu(fmu, cache);
+    let opened = open_fmu(fmu, cache, stop);
     events.tell(SessionEvent::Over);
     opened.map_err(|error| match fmu.path.place.line {
+        _ if matches!(error, Error::Interrupted) => error,
         0 => error,
         _ => Error::InRig(rig.file.clone(), culprit(fmu, &error), Box::new(error)),
     })
@@ -459,9 +473,10 @@ pub(super) fn as_told(unpacked: &Unpacked, abi: Abi) -> (Unpacked, Option<String
 }
 
 /// Opens an FMU's files, its description, and its library.
-fn open_fmu(fmu: &RigFmu, cache: &Cache) -> Result<OpenedFmu, Error> {
+fn open_fmu(fmu: &RigFmu, cache: &Cache, stop: &StopToken) -> Result<OpenedFmu, Error> {
     let unpacked = Unpacked::open(&fmu.path.value, cache).map_err(Error::Archive)?;
     let text = unpacked.model_description().map_err(Error::Archive)?;
+    goes_on(stop)?;
     let wanted = fmu.dialect.as_ref().map(|dialect| dialect.value);
     let leniently = || vecud_description::parse_leniently(&text, wanted);
     let read = if fmu.lenient { leniently() } else { vecud_description::parse_as(&text, wanted) };
@@ -482,6 +497,7 @@ fn open_fmu(fmu: &RigFmu, cache: &Cache) -> Result<OpenedFmu, Error> {
             _ => error,
         }
     })?;
+    goes_on(stop)?;
     // Without an interface type that can run, the plan names the offered ones; there is nothing to load.
     let library = match vecud_plan::offer(fmu, &description) {
         Some(offer) => {

@@ -74,7 +74,7 @@ impl SharedRig {
         if wanted > most {
             return Err(Error::System(format!(
                 "the samples of {} recorded columns take {} MiB of shared memory, and this machine has {} MiB for that: record fewer \
-                 ([record] signals, --output-variable)",
+                 ([record] signals, or `vecud simulate --output-variable`)",
                 prepared.plan.signals.len(),
                 wanted >> 20,
                 most >> 20

@@ -100,7 +100,7 @@ pub(super) fn check(rig: &Rig, described: &DescribedFmu, step: &At<Fraction>, fi
     if let Some(at) = said.solver.as_ref().filter(|at| at.value.is_adaptive() && rig.mode == Mode::RealTime) {
         let message = format!(
             "nobody knows beforehand how many steps {} makes, so that it cannot be used in real time: take solver = \"rk4\" or \
-             \"euler\" with an internal_step, or --mode virtual",
+             \"euler\" with an internal_step, or virtual time (mode = \"virtual\" in [rig], or `vecud run --mode virtual`)",
             at.value.word()
         );
         findings.rig(at.place, message);

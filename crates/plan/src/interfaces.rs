@@ -27,7 +27,7 @@ fn check_time_units(fmus: &[DescribedFmu], mode: Mode, findings: &mut Findings) 
             findings.note(format!("{what}; one of it is 1 s of the run"));
         } else {
             let message = format!(
-                "{what}; it can run in virtual time (--mode virtual), or with lenient = true in [fmu.{fmu}] of a rig file, \
+                "{what}; it can run in virtual time (mode = \"virtual\" in [rig], or `vecud run --mode virtual`), or with lenient = true in [fmu.{fmu}] of a rig file, \
                  where one of it is 1 s"
             );
             findings.rig(described.rig.path.place, message);

@@ -251,7 +251,7 @@ fn step(rig: &Rig, described: &DescribedFmu, findings: &mut Findings) -> Option<
     }
     if rig.experiment_of_fmu {
         findings.note(format!(
-            "how far {name} is to go in one step is said nowhere (its description has no stepSize): {} s; --step gives it another one",
+            "how far {name} is to go in one step is said nowhere (its description has no stepSize): {} s; `vecud run --step` gives it another one",
             DEFAULT.seconds()
         ));
         return Some(At::unplaced(DEFAULT));
@@ -355,7 +355,7 @@ fn check(
     }
     if rig.mode == Mode::RealTime && h < SHORTEST {
         let message = format!(
-            "the step of {name} is shorter than a microsecond, which no real time can keep: try --mode virtual"
+            "the step of {name} is shorter than a microsecond, which no real time can keep: try mode = \"virtual\" in [rig], or `vecud run --mode virtual`"
         );
         findings.rig(step.place, message);
     }

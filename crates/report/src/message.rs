@@ -111,14 +111,14 @@ impl Problem {
                             "; with retry_steps = true in its table of the rig it is tried in parts, from a state that is taken before each step"
                         }
                         FailureKey::TakesStates => {
-                            ", though its description says that it can; with retry_steps = false in its table of a rig, or --retry-steps false, it is not asked for one"
+                            ", though its description says that it can; with retry_steps = false in its table of a rig, or `vecud simulate --retry-steps false`, it is not asked for one"
                         }
                         FailureKey::OnWarning => ", and the rig says on_warning = \"error\"",
                     };
                 }
                 message += match last_words.is_empty() {
                     true if keys.contains(&FailureKey::Log) => {
-                        "; it logged nothing, and was not asked to (--log, or log = true in its table of the rig)"
+                        "; it logged nothing, and was not asked to (`vecud run --log`, or log = true in its table of the rig)"
                     }
                     true => "; it logged nothing",
                     false => "; its last words:",

@@ -189,7 +189,7 @@ pub fn load(run: &RunState, more: &[Function]) -> Result<Vec<Arc<Library>>, Refu
                                 .to_owned()
                         }
                         kind if kind.lacks_a_symbol() => {
-                            format!("\n  If you know a library that has it: preload = [...] in [fmu.{}] of a rig, or --preload.", fmu.name)
+                            format!("\n  If you know a library that has it: preload = [...] in [fmu.{}] of a rig, or `vecud run --preload`.", fmu.name)
                         }
                         _ => String::new(),
                     };
@@ -459,7 +459,7 @@ fn instantiate(run: &RunState, fmu: FmuId, library: &Arc<Library>) -> Result<Ins
     library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, logs, callbacks).map_err(|failure| {
         let mut missing = missing_file();
         if !logs && !spoken.has_spoken.load(SeqCst) {
-            missing += "; it logged nothing, and was not asked to (--log, or log = true in its table of the rig)";
+            missing += "; it logged nothing, and was not asked to (`vecud run --log`, or log = true in its table of the rig)";
         }
         Refusal::Invalid(format!(
             "fmu `{}` ({}): {}: the instantiation token may not match the binary, or the FMU lacks something that it needs{}",

@@ -144,12 +144,12 @@ fn errors_come_without_being_asked_for() {
     let silent = refuse("    return fmi3Error;");
     run(&silent, "", &[])
         .exits(1)
-        .problem(&["it logged nothing, and was not asked to (--log, or log = true in its table"]);
+        .problem(&["it logged nothing, and was not asked to (`vecud run --log`, or log = true in its table"]);
     let mut asked = run(&silent, "", &["--log"]).exits(1).problem(&["it logged nothing"]);
     asked.truncate(200);
     assert!(!asked.contains("--log"), "{asked}");
     // Nor where no instance is made.
     let unborn = |folder: &Path| changed(VERSIONS[0], folder, "", "return false;");
     let said = run(unborn, "", &[]).exits(2).stderr;
-    assert!(said.contains("it logged nothing, and was not asked to (--log, or log = true"), "{said}");
+    assert!(said.contains("it logged nothing, and was not asked to (`vecud run --log`, or log = true"), "{said}");
 }

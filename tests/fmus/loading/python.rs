@@ -198,8 +198,11 @@ fn where_none_or_several_could_be_meant_the_line_is_told_that_helps() {
         let said = refused(&place, words, code);
         for number in [97, 98] {
             let name = if words[0] == "call" { "stepper" } else { "calling" };
-            let line =
-                format!("preload = [\"{}\"] in [fmu.{name}] of a rig, or --preload {}", file(number), file(number));
+            let line = format!(
+                "preload = [\"{}\"] in [fmu.{name}] of a rig, or `vecud run --preload {}`",
+                file(number),
+                file(number)
+            );
             assert!(said.contains("more than one could be meant") && said.contains(&line), "{line}: {said}");
         }
     }
@@ -221,7 +224,10 @@ fn where_none_or_several_could_be_meant_the_line_is_told_that_helps() {
     let nothing = Place::new(&[]);
     let said = refused(&nothing, &["simulate", "calling"], 2);
     assert!(said.contains("none is found that has all that it calls: install the library of Python"), "{said}");
-    assert!(said.contains("preload = [\"libpython3.11.so.1.0\"] in [fmu.calling] of a rig, or --preload"), "{said}");
+    assert!(
+        said.contains("preload = [\"libpython3.11.so.1.0\"] in [fmu.calling] of a rig, or `vecud run --preload"),
+        "{said}"
+    );
 }
 
 /// A class that pythonfmu has packed, where Python and it are there.

@@ -1,8 +1,10 @@
 //! Signals, limits, and what is left when a run is ended from outside.
 
 use super::*;
-use crate::program::PATIENCE;
-use crate::program::shared_core;
+use crate::program::{PATIENCE, cache, copied_tracer, shared_core, tempdir};
+use std::sync::{Arc, Mutex};
+use vecud::supervisor::{Error, EventSink, Options, SessionEvent, plan};
+use vecud::sys::stop::StopToken;
 
 #[test]
 fn a_signal_from_outside_ends_the_run_and_not_its_report() {
@@ -18,6 +20,31 @@ fn a_signal_from_outside_ends_the_run_and_not_its_report() {
         let count = run.signals().last("a.count_fast");
         assert!(count > 50 && count + 3 > run.count("a", "fast", "activations"), "{count}");
     });
+}
+
+/// A rig of many FMUs, or of large ones, takes a while to be planned.
+#[test]
+fn whoever_wants_the_end_while_fmus_are_opened_waits_for_one_of_them() {
+    let folder = tempdir().unwrap();
+    let (stop, opened) = (StopToken::default(), Arc::new(Mutex::new(Vec::new())));
+    let events = EventSink::new({
+        let (stop, opened) = (stop.clone(), opened.clone());
+        move |event| {
+            if let SessionEvent::Begun(what) = event {
+                let mut opened = opened.lock().unwrap();
+                opened.push(what);
+                if opened.len() == 2 {
+                    stop.ask();
+                }
+            }
+        }
+    });
+    let fmu = |name: &str| format!("[fmu.{name}]\npath = '{}'\n", copied_tracer(&folder.path().join(name)).display());
+    let text = ["a", "b", "c"].map(fmu).concat();
+    let file = folder.path().join("rig.toml");
+    let options = Options { file, text: Some(text), cache: Some(cache()), stop, ..Options::default() };
+    assert!(matches!(plan(&options, &events), Err(Error::Interrupted)));
+    assert_eq!(opened.lock().unwrap().len(), 2, "c is not opened any more");
 }
 
 /// Rows of the recording so far.

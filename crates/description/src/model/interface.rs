@@ -1,4 +1,4 @@
-//! The interface types, and what an FMU says of each that it offers.
+//! The interface types, and the attributes of those that an FMU offers.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! A C interface of FMI: what loading must know of it.
+//! A C interface of FMI, as loading has to know it.
 
 use super::functions::Functions;
 use super::table::FunctionGroup;

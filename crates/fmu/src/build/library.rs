@@ -1,4 +1,4 @@
-//! One library: what its build is made of, the key under which the cache has it, the calls of the compilers.
+//! Builds one library: its parts, its key in the cache, the calls of the compilers.
 
 use super::choices::BuildChoices;
 use super::compiler::{Compiler, Workplace};

@@ -1,4 +1,4 @@
-//! The cache of a user: which folder it is, and how entries are found and made in it.
+//! The cache of a user: the choice of its folder, and the way to its entries.
 
 use super::entry::{FILES, LEFTOVER_AGE, LIST, TEMPORARY, is_complete, lock, publish, write_list};
 use super::error::CacheError;

@@ -248,7 +248,7 @@ fn candidate(
     }
     if rig.mode == Mode::RealTime && interval.is_some_and(|interval| interval < SHORTEST) {
         let message = format!(
-            "the interval of the clock \"{}\" is shorter than a microsecond, which no real time can keep: try --mode virtual",
+            "the interval of the clock \"{}\" is shorter than a microsecond, which no real time can keep: try mode = \"virtual\" in [rig], or `vecud run --mode virtual`",
             v.name
         );
         findings.xml(described, v, message);

@@ -223,7 +223,7 @@ fn no_real_time_interval_is_shorter_than_a_microsecond() {
     assert_eq!(
         alone(clock, short).unwrap_err(),
         "x/modelDescription.xml:2:1: the interval of the clock \"c\" is shorter than a microsecond, which no real time can \
-         keep: try --mode virtual"
+         keep: try mode = \"virtual\" in [rig], or `vecud run --mode virtual`"
     );
     assert!(alone(clock, &format!("{short}mode = \"virtual\"")).is_ok());
 }

@@ -83,7 +83,7 @@ fn advice(problem: &Problem) -> Option<&'static str> {
             Some("The FMU’s code did it, not the host: run.log has what it printed, trace.json what ran last.")
         }
         Topic::Offence | Topic::Other if problem.severity == Severity::Finding => {
-            Some("The standard forbids it: tell whoever makes the FMU. With --strict it fails the run.")
+            Some("The standard forbids it: tell whoever makes the FMU. With `vecud run --strict` it fails the run.")
         }
         Topic::Offence | Topic::Other => None,
     }

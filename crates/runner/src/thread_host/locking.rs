@@ -1,4 +1,4 @@
-//! The preemption lock on the side of the host: its own locked sections, locks that FMU code has left, and the threads to be woken behind it.
+//! The preemption lock on the side of the host: its own locked sections, leaked locks, and the wake-ups after an unlock.
 
 use super::partition_host::{Dispatch, PartitionHost};
 use std::sync::atomic::Ordering::Relaxed;

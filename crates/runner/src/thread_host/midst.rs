@@ -1,4 +1,4 @@
-//! The exchange of the host with an FMU in the midst of its steps, through the buffers of [`super::intermediate`].
+//! The exchange of the host with an FMU in the midst of its steps, through the buffers of `intermediate`.
 
 use super::intermediate::{Curves, IntermediateWork};
 use super::partition_host::PartitionHost;

@@ -1,4 +1,4 @@
-//! The host of the FMU code that runs on one thread for one instance: what it keeps, and in whose name it acts.
+//! The host of the FMU code that runs on one thread for one instance: its state, and the activation under way.
 
 use super::clock_buffers::Clocks;
 use super::intermediate::IntermediateWork;
