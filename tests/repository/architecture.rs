@@ -54,7 +54,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // A rig may say which dialect an FMU is of, and with which interface type it runs.
     (
         "plan::rig",
-        &["description::Abi", "description::Interface", "base::places", "base::plain", "base::priority", "base::time"],
+        &[
+            "description::Abi",
+            "description::Interface",
+            "solver::master",
+            "base::places",
+            "base::plain",
+            "base::priority",
+            "base::time",
+        ],
     ),
     ("description::word", &["description"]),
     ("description::bytes", &["description::word", "description"]),

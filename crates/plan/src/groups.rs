@@ -2,8 +2,9 @@
 
 use super::described::DescribedFmu;
 use super::findings::Findings;
-use crate::rig::{Algorithm, At, Rig, RigMaster};
+use crate::rig::{At, Rig, RigMaster};
 use vecud_base::time::Fraction;
+use vecud_solver::master::MasterAlgorithm;
 
 /// Whether an FMU is the first one of its group, whose task makes the steps of all.
 pub(super) fn leads(fmus: &[DescribedFmu], fmu: usize) -> bool {
@@ -68,9 +69,9 @@ fn check_member(described: &DescribedFmu, master: &RigMaster, findings: &mut Fin
     let class = own.class.as_ref().map(|class| ("class", class.place));
     let max_step = own.max_step.as_ref().map(|step| ("max_step", step.place));
     let is_used = |key: &str| match master.algorithm {
-        Algorithm::Predictable => true,
-        Algorithm::Rollback => key == "class",
-        Algorithm::Jacobi | Algorithm::GaussSeidel => false,
+        MasterAlgorithm::Predictable => true,
+        MasterAlgorithm::Rollback => key == "class",
+        MasterAlgorithm::Jacobi | MasterAlgorithm::GaussSeidel => false,
     };
     for (key, place) in [class, max_step].into_iter().flatten().filter(|(key, _)| !is_used(key)) {
         let message = format!(

@@ -10,12 +10,12 @@ use super::groups::members;
 use super::resolved::Resolved;
 use super::steps;
 use super::{ConnectionId, FmuId, MasterPlan, SlavePlan, TaskId, TaskPlan, UnitId, UnitPlan, WirePlan};
-use crate::rig::{self, Loops, MasterClass, Place, RigMaster};
+use crate::rig::{Loops, MasterClass, Place, RigMaster};
 use vecud_base::time::Fraction;
 use vecud_description::{Causality, InterfaceOffer, Unknown, VariableType};
 use vecud_solver::master::{
-    self, Abilities, ClassReason, Classes, Dependencies, ExchangeStep, MasterAlgorithm, NoWayBack, SlaveClass, Source,
-    Unfit, WayBack, classify,
+    self, Abilities, ClassReason, Classes, Dependencies, ExchangeStep, NoWayBack, SlaveClass, Source, Unfit, WayBack,
+    classify,
 };
 
 /// Default of `max_events`: steps of a group within one release.
@@ -97,8 +97,7 @@ fn plan(
         slaves.push((SlavePlan { name: fmus[these[0]].name().to_owned(), members }, these));
     }
     slaves.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
-    let algorithm = algorithm(master.algorithm);
-    let classes = classes(resolved, master, &slaves, algorithm, step, findings)?;
+    let classes = classes(resolved, master, &slaves, step, findings)?;
     check_ticks(resolved, master, &slaves, findings);
     let wires = wires(resolved, &members, &steps_of);
     let is_inner = |wire: &&WirePlan| {
@@ -124,7 +123,7 @@ fn plan(
     let (exchanges, inner) = (among(false), among(true));
     let own = MasterPlan {
         name: master.name.value.clone(),
-        algorithm,
+        algorithm: master.algorithm,
         slaves: slaves.into_iter().map(|(slave, _)| slave).collect(),
         classes,
         wires,
@@ -135,22 +134,11 @@ fn plan(
     Some((task, own))
 }
 
-/// The master algorithm of a rig's algorithm.
-fn algorithm(algorithm: rig::Algorithm) -> MasterAlgorithm {
-    match algorithm {
-        rig::Algorithm::Jacobi => MasterAlgorithm::Jacobi,
-        rig::Algorithm::GaussSeidel => MasterAlgorithm::GaussSeidel,
-        rig::Algorithm::Rollback => MasterAlgorithm::Rollback,
-        rig::Algorithm::Predictable => MasterAlgorithm::Predictable,
-    }
-}
-
 /// The class of each slave; `None`: they cannot be a group, which is reported.
 fn classes(
     resolved: &Resolved,
     master: &RigMaster,
     slaves: &[(SlavePlan, Vec<usize>)],
-    algorithm: MasterAlgorithm,
     step: Fraction,
     findings: &mut Findings,
 ) -> Option<Classes> {
@@ -171,7 +159,7 @@ fn classes(
         })
         .collect();
     let (name, place) = (&master.name.value, master.name.place);
-    match classify(&candidates, algorithm, step) {
+    match classify(&candidates, master.algorithm, step) {
         Ok(classes) => {
             if master.algorithm.takes_back() {
                 let fixed = candidates.iter().zip(classes.slaves());

@@ -7,42 +7,9 @@ use super::{At, Integration, RigTask, figures, integration, task};
 use serde::{Deserialize, Serialize};
 use toml_edit::Item;
 use vecud_base::time::Fraction;
+use vecud_solver::master::MasterAlgorithm;
 
 const KEYS: [&str; 5] = ["fmus", "step", "algorithm", "loops", "cpu"];
-
-/// Master algorithm of a group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Algorithm {
-    /// All inputs are set at the beginning of a step; an FMU that stops early continues from there.
-    #[default]
-    Jacobi,
-    /// The FMUs step one after the other, and later ones see the values of earlier ones at the end of the step.
-    GaussSeidel,
-    /// All FMUs are restored to the beginning of a step that one of them does not complete.
-    Rollback,
-    /// FMUs that can predict the length of their step are asked first; the others step as they can.
-    Predictable,
-}
-
-impl Algorithm {
-    /// Names of the algorithms in a rig.
-    pub const WORDS: [(&str, Algorithm); 4] = [
-        ("jacobi", Algorithm::Jacobi),
-        ("gauss-seidel", Algorithm::GaussSeidel),
-        ("rollback", Algorithm::Rollback),
-        ("predictable", Algorithm::Predictable),
-    ];
-
-    /// Whether FMUs are taken back to the beginning of a step.
-    pub fn takes_back(self) -> bool {
-        matches!(self, Algorithm::Rollback | Algorithm::Predictable)
-    }
-
-    /// Name of the algorithm in a rig.
-    pub fn word(self) -> &'static str {
-        Algorithm::WORDS.iter().find(|(_, algorithm)| *algorithm == self).map_or("", |(word, _)| word)
-    }
-}
 
 /// Treatment of algebraic loops in a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +42,7 @@ pub struct RigMaster {
     /// `step`, s; `None`: the shortest one that its FMUs would have alone.
     pub step: Option<At<Fraction>>,
     /// `algorithm`.
-    pub algorithm: Algorithm,
+    pub algorithm: MasterAlgorithm,
     /// `loops`.
     pub loops: Loops,
     /// How the Model Exchange FMUs of it are integrated.
@@ -126,7 +93,7 @@ fn read_one(section: &TableReader, name: At<&str>, known_fmus: &[&str], before: 
         name: At { value: name.value.to_owned(), place: name.place },
         fmus,
         step: read_positive(section, "step"),
-        algorithm: section.choice("algorithm", &Algorithm::WORDS).unwrap_or_default(),
+        algorithm: section.choice("algorithm", &MasterAlgorithm::WORDS).unwrap_or_default(),
         loops: section.choice("loops", &[("report", Loops::Report), ("newton", Loops::Newton)]).unwrap_or_default(),
         integration: integration::read(section),
         cpu: section.read("cpu", "a core number", core),
@@ -191,11 +158,11 @@ mod tests {
         assert_eq!(master.name.value, "drive");
         assert_eq!(master.fmus.iter().map(|fmu| fmu.value.as_str()).collect::<Vec<_>>(), ["engine", "gearbox"]);
         assert_eq!(master.step.as_ref().unwrap().value, Fraction::MILLISECOND);
-        assert_eq!((master.algorithm, master.loops), (Algorithm::GaussSeidel, Loops::Newton));
+        assert_eq!((master.algorithm, master.loops), (MasterAlgorithm::GaussSeidel, Loops::Newton));
         assert_eq!(master.integration.solver.as_ref().unwrap().value, super::super::Solver::Euler);
         assert!(master.cpu.is_some() && master.task.limits.max_latency.is_some());
         let masters = read("[master.one]\nfmus = [\"car\"]\n").unwrap();
-        assert_eq!((masters[0].algorithm, masters[0].loops), (Algorithm::Jacobi, Loops::Report));
+        assert_eq!((masters[0].algorithm, masters[0].loops), (MasterAlgorithm::Jacobi, Loops::Report));
     }
 
     #[test]

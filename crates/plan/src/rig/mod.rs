@@ -35,7 +35,7 @@ pub use document::float_text;
 pub use endpoints::{DatagramAddress, EndpointSource, RigEndpoint};
 pub use figures::RigFigures;
 pub use integration::{Integration, Solver};
-pub use masters::{Algorithm, Loops, MasterClass, RigMaster};
+pub use masters::{Loops, MasterClass, RigMaster};
 pub use model::*;
 pub use nearest::{nearest, suggestion};
 pub use parse::parse;

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 /// How a group makes its steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MasterAlgorithm {
     /// All inputs are set from outputs at the beginning of the step; then all slaves step.
+    #[default]
     Jacobi,
     /// One slave after the other gets its inputs and steps: what it is fed by stands at the end of the step already, if that stepped before.
     GaussSeidel,
@@ -17,6 +18,19 @@ pub enum MasterAlgorithm {
 }
 
 impl MasterAlgorithm {
+    /// Their names.
+    pub const WORDS: [(&str, MasterAlgorithm); 4] = [
+        ("jacobi", MasterAlgorithm::Jacobi),
+        ("gauss-seidel", MasterAlgorithm::GaussSeidel),
+        ("rollback", MasterAlgorithm::Rollback),
+        ("predictable", MasterAlgorithm::Predictable),
+    ];
+
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        MasterAlgorithm::WORDS.iter().find(|(_, algorithm)| *algorithm == self).map_or("", |(word, _)| word)
+    }
+
     /// Whether slaves are taken back to the beginning of a step.
     pub fn takes_back(self) -> bool {
         matches!(self, MasterAlgorithm::Rollback | MasterAlgorithm::Predictable)
