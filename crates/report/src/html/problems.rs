@@ -82,9 +82,9 @@ fn advice(problem: &Problem) -> Option<&'static str> {
         Topic::FmuCode => {
             Some("The FMU’s code did it, not the host: run.log has what it printed, trace.json what ran last.")
         }
-        Topic::Offence | Topic::Other if problem.severity == Severity::Finding => {
-            Some("The standard forbids it: tell whoever makes the FMU. With `vecud run --strict` it fails the run.")
-        }
+        Topic::Offence | Topic::Other if problem.severity == Severity::Finding => Some(
+            "The standard forbids it: tell whoever makes the FMU. With <code>vecud run --strict</code> it fails the run.",
+        ),
         Topic::Offence | Topic::Other => None,
     }
 }
