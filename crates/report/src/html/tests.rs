@@ -424,7 +424,7 @@ fn paper_has_a_sheet_for_each_fmu_and_no_cut_figure() {
 
 /// A comparison of recordings with one signal, and of runs.
 fn compared(a: &str, b: &str, runs: [Option<&crate::Run>; 2], ratio: Option<f64>) -> String {
-    use crate::compare::{ComparedTimes, Comparison, ComparedTable, Tolerances, clocks, curves, signals};
+    use crate::compare::{ComparedTable, ComparedTimes, Comparison, Tolerances, clocks, curves, signals};
     let table = |text: &str| format!("time,plant.\"x\"&<y>\n{text}").replace("plant.\"x\"", "plant.x").into_bytes();
     let (a, b) = (table(a), table(b));
     let course = ComparedTimes { same_time: 1e-9, common_only: false, until: None, ends: [None; 2] };
