@@ -17,10 +17,10 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, watch};
 pub const STREAMS: usize = 32;
 /// Lines that are said of a rig and wait for the tasks that hand them to streams.
 pub const MESSAGES: usize = 256;
-/// Events that wait for a reader.
-const ROOM: usize = 64;
+/// Events that may wait for a reader.
+const MAX_WAITING_EVENTS: usize = 64;
 /// Bytes of all waiting events together; a longer event waits alone.
-const LENGTH: usize = 1 << 20;
+const MAX_WAITING_BYTES: usize = 1 << 20;
 
 /// Figures that are younger are told to several streams: it takes a while to collect them.
 const FRESH: Duration = Duration::from_millis(500);
@@ -66,7 +66,7 @@ impl Streams {
 
     /// The figures of a rig as JSON: those that `collect` gives on a thread where nobody waits for it, or of a moment before.
     pub async fn figures(&self, rig: &RigName, collect: impl FnOnce() -> String + Send + 'static) -> Option<Arc<str>> {
-        // Whoever comes meanwhile gets the same.
+        // Streams that ask meanwhile wait, those of the same rig for the same figures: collecting takes no longer than a look at shared memory.
         let mut all = self.figures.lock().await;
         if let Some((_, figures)) = all.get(rig).filter(|(since, _)| since.elapsed() < FRESH) {
             return Some(figures.clone());
@@ -114,8 +114,8 @@ pub struct Events(mpsc::Receiver<(ServerEvent, OwnedSemaphorePermit)>);
 
 /// A stream, and where its events come from.
 pub fn stream() -> (EventSender, Events) {
-    let (sender, receiver) = mpsc::channel(ROOM);
-    (EventSender { sender, room: Arc::new(Semaphore::new(LENGTH)), lost: 0 }, Events(receiver))
+    let (sender, receiver) = mpsc::channel(MAX_WAITING_EVENTS);
+    (EventSender { sender, room: Arc::new(Semaphore::new(MAX_WAITING_BYTES)), lost: 0 }, Events(receiver))
 }
 
 impl EventSender {
@@ -139,7 +139,7 @@ impl EventSender {
 
     /// Whether there was room for an event, or nobody reads any more.
     fn send(&self, name: &'static str, data: Arc<str>) -> bool {
-        let length = data.len().min(LENGTH) as u32;
+        let length = data.len().min(MAX_WAITING_BYTES) as u32;
         let Ok(room) = self.room.clone().try_acquire_many_owned(length) else { return false };
         let sent = self.sender.try_send((ServerEvent { name, data }, room));
         !matches!(sent, Err(TrySendError::Full(_)))
@@ -170,16 +170,16 @@ mod tests {
     #[test]
     fn a_slow_reader_loses_events_and_is_told_how_many() {
         let (mut source, mut events) = stream();
-        (0..ROOM + 10).for_each(|number| source.tell("state", &number));
+        (0..MAX_WAITING_EVENTS + 10).for_each(|number| source.tell("state", &number));
         let read: Vec<ServerEvent> = std::iter::from_fn(|| Some(events.0.try_recv().ok()?.0)).collect();
-        assert_eq!((read.len(), &*read[0].data, &*read[ROOM - 1].data), (ROOM, "0", "63"));
+        assert_eq!((read.len(), &*read[0].data, &*read[MAX_WAITING_EVENTS - 1].data), (MAX_WAITING_EVENTS, "0", "63"));
         source.lost(5);
         source.tell("state", &"next");
         let read: Vec<ServerEvent> = std::iter::from_fn(|| Some(events.0.try_recv().ok()?.0)).collect();
         let told = |name, data: &str| ServerEvent { name, data: data.into() };
         assert_eq!(read, [told("lost", "{\"events\":15}"), told("state", "\"next\"")]);
         // Of long ones fewer have room.
-        (0..3).for_each(|_| source.tell("state", &"x".repeat(LENGTH / 2 - 2)));
+        (0..3).for_each(|_| source.tell("state", &"x".repeat(MAX_WAITING_BYTES / 2 - 2)));
         assert_eq!(std::iter::from_fn(|| events.0.try_recv().ok()).count(), 2);
     }
 

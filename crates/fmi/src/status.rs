@@ -1,4 +1,4 @@
-//! Results of FMI calls: the status of a successful one, and the failure that ends an instance.
+//! Results of FMI calls: the status of a successful one, and the failure of another.
 
 use super::function::Function;
 use std::ffi::c_int;
@@ -21,7 +21,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// A status as C hands it over; `None` when it is none of the five.
+    /// A status as C hands it over; `None` when it is none of the five, as `fmi2Pending` is none.
     pub fn from_raw(raw: c_int) -> Option<Status> {
         Some(match raw {
             0 => Status::Ok,
@@ -64,7 +64,8 @@ pub struct Failure {
     /// The function.
     pub function: Function,
     /// The returned status (an unknown status counts as [`Status::Error`]; NULL instead of an instance too). With
-    /// `refused`, the reason: Discard for values that C cannot take, Fatal after a Fatal, else Error.
+    /// `refused`, the reason: Discard for values that C cannot take and for a function whose capability flag is not true, Fatal after a
+    /// Fatal, else Error.
     pub status: Status,
     /// The clock whose partition was at work.
     pub clock: Option<ValueReference>,

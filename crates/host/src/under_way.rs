@@ -51,7 +51,7 @@ impl TaskProgress {
     }
 }
 
-/// Reads the state of a task. Each release counts once, by whichever side: all values belong to one activation.
+/// Reads the progress of a task. Each release counts once, by whichever side: all values belong to one activation.
 pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: UnitId) -> TaskProgress {
     /// Number of attempts: a thread that advances between two loads does not hang.
     const LOOKS: usize = 3;
@@ -70,7 +70,9 @@ pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: Un
     TaskProgress { counted: cells.get(TaskWord::Overruns), under_way: None, unbegun: None }
 }
 
-/// Identifies an activation of a task, and whether it has returned.
+/// Identifies an activation of a task, and whether it has returned. The runner stores the time and that it is active, then its start,
+/// then its end and that it is active no more, and then counts overruns: two equal marks around a look at the overruns mean that no
+/// activation began or returned meanwhile.
 fn mark(board: Board, task: UnitId) -> [u64; 6] {
     const WORDS: [TaskWord; 6] =
         [TaskWord::Active, TaskWord::StartedAt, TaskWord::FinishedAt, TaskWord::Time, TaskWord::Time1, TaskWord::Time2];

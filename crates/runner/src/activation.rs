@@ -43,34 +43,34 @@ impl Activation {
         self.calls.delays()
     }
 
-    /// Whether it makes nothing but the calls that are always the same.
+    /// Whether every activation makes the same calls: it has no single connections, ticks, commands or resizing.
     pub fn is_plain(&self) -> bool {
         self.calls.is_plain()
     }
 
-    /// Whether there are stimuli for it.
+    /// Whether [`Activation::stimulate`] has something to do: stimuli, ticks of a file, or members of a group that may have them.
     #[inline]
     pub fn is_stimulated(&self) -> bool {
         !self.stimuli.is_empty() || self.unit.is_fed() || self.unit.is_group()
     }
 
-    /// Whether it is that of a group of several.
+    /// Whether the task is a group of several units.
     pub fn is_group(&self) -> bool {
         self.unit.is_group()
     }
 
-    /// Whether it can be released beside its grid.
+    /// Whether an FMU may ask for releases beside the grid, as units that make steps can.
     pub fn leaves_its_grid(&self) -> bool {
         self.unit.leaves_its_grid()
     }
 
-    /// [`Unit::take_point`].
+    /// Takes the release beside the grid that an FMU has asked for by an early return or a time event, if there is one.
     #[inline]
     pub fn take_point(&mut self) -> Option<Instant> {
         self.unit.take_point()
     }
 
-    /// [`Unit::take_next`].
+    /// Takes the interval that the FMU has given for its changing clock, if it has given one.
     pub fn take_next(&mut self) -> Option<Fraction> {
         self.unit.take_next()
     }
@@ -132,18 +132,18 @@ impl Activation {
         self.unit.run(&mut self.calls, run, host, due, seconds, meter)
     }
 
-    /// [`Unit::can_batch`]; besides, there is nothing to set or read.
+    /// Whether steps can be made in a batch: [`Unit::can_batch`], and there is nothing to set or read.
     pub fn can_batch(&self) -> bool {
         self.calls.are_none() && self.unit.can_batch()
     }
 
-    /// [`Unit::is_regular_from`], for a task that [can](Activation::can_batch) be batched.
+    /// Whether only regular steps follow from this time on, for a task that [can](Activation::can_batch) be batched.
     #[inline]
     pub fn is_regular_from(&self, time: Instant) -> bool {
         self.unit.is_regular_from(time)
     }
 
-    /// [`Unit::fast_path`]. Each step replaces [`Activation::run`].
+    /// Enters the fast path, if there is one now. Each of its steps replaces [`Activation::run`].
     pub fn fast_path(
         &mut self,
         host: &'static PartitionHost,
@@ -152,7 +152,7 @@ impl Activation {
         self.unit.fast_path(host, telemetry)
     }
 
-    /// [`Unit::fast_step`], which replaces [`Activation::run`]. Returns whether the next release is another one than the next
+    /// Makes one step on the fast path, in place of [`Activation::run`]. Returns whether the next release is another one than the next
     /// regular step.
     #[inline(always)] // in the one loop there is
     pub fn fast_step(&mut self, due: &Due, seconds: f64, end: Instant) -> Result<bool, ActivationError> {
@@ -160,7 +160,7 @@ impl Activation {
         self.calls.count_fast_step(result)
     }
 
-    /// [`Unit::finish_irregular_step`]. Returns whether the next release is another one than the next regular step.
+    /// Finishes a step that has left the fast path. Returns whether the next release is another one than the next regular step.
     #[cold]
     pub fn finish_irregular_step(
         &mut self,
@@ -178,8 +178,8 @@ impl Activation {
         self.unit.finish(&self.calls, run, host);
     }
 
-    /// Notes, after the end of the run, what was finished only after this task's last look.
-    pub fn settle(&self, run: &RunState) {
+    /// Notes, after the end of the run, the connections' values that came only after this task had looked for the last time.
+    pub fn note_late_inputs(&self, run: &RunState) {
         self.calls.settle(run);
     }
 

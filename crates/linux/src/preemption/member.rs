@@ -1,4 +1,4 @@
-//! A member of a preemption lock: one thread, the locks that it holds, and its counts.
+//! A member of a preemption lock: one thread, the locks that it holds, and its counts. [The module](super) has the lock's states and protocol.
 
 use crate::thread::current_tid;
 use crate::{SysError, scheduling};
@@ -22,14 +22,23 @@ pub struct LockCounts {
 #[derive(Debug)]
 pub struct LockMember {
     pub(super) tid: u32,
+    /// The level of its partition; `None`: it is no partition.
     pub(super) level: Option<usize>,
+    /// Index of its priority among those that several levels share; `None`: its level has the priority alone.
     pub(super) turn: Option<usize>,
+    /// Its own `SCHED_FIFO` priority; 0: it is an ordinary thread.
     pub(super) priority: u8,
+    /// A watchdog has taken its priority away for good.
     pub(super) demoted: Arc<AtomicBool>,
+    /// Its level's bit is set in the lock.
     pub(super) entered: Cell<bool>,
+    /// How often it holds the lock.
     pub(super) depth: Cell<u32>,
+    /// Time stamp of its outermost lock.
     pub(super) since: Cell<u64>,
+    /// It runs at the ceiling now.
     pub(super) raised: Cell<bool>,
+    /// The thread id that it has waited for last; 0: none.
     pub(super) blocker: Cell<u32>,
     counts: Cell<LockCounts>,
     /// The thread id is the owner's in the words: another thread must not act under it.
@@ -43,10 +52,10 @@ impl LockMember {
         LockMember::make(Some(level), priority)
     }
 
-    /// This thread, where other levels of the instance have its priority too: all of these have the same index, below the
-    /// number that [`PreemptionLock::with_shared`](super::PreemptionLock::with_shared) was given.
-    pub fn sharing(self, priority: Option<usize>) -> Self {
-        LockMember { turn: priority, ..self }
+    /// This thread, where other levels of the instance have its priority too. `turn`: the index of that priority among the shared ones,
+    /// below the number that [`PreemptionLock::with_shared`](super::PreemptionLock::with_shared) was given.
+    pub fn sharing(self, turn: Option<usize>) -> Self {
+        LockMember { turn, ..self }
     }
 
     /// The calling thread as somebody who calls the FMU but is no partition: during initialisation and at the end.
@@ -120,6 +129,8 @@ impl Demotion {
     /// Makes the partition's thread an ordinary one. It stays one, also when it is inside a locked section at the
     /// ceiling; waiters still lend it their priority.
     pub fn demote(&self) -> Result<(), SysError> {
+        // The flag is set before the kernel is asked, and the lock reads it after it has set a priority: whichever comes last, the thread ends
+        // as an ordinary one.
         self.demoted.store(true, Ordering::SeqCst);
         scheduling::demote(self.tid)
     }

@@ -51,8 +51,9 @@ pub fn connect(
 ) -> ClockNetwork {
     let mut outputs = outputs(fmus, &candidates);
     by_description(fmus, &mut candidates, &mut outputs, findings);
-    let mut seen: HashMap<(usize, usize), Place> = HashMap::new();
+    let mut trigger_places: HashMap<(usize, usize), Place> = HashMap::new();
     let mut taken: HashMap<usize, Place> = HashMap::new();
+    // Endpoints have the numbers of their places in the rig, refused ones included.
     let mut endpoints = 0..;
     for trigger in &rig.triggers {
         let target = target(&trigger.clock, fmus, findings);
@@ -73,7 +74,7 @@ pub fn connect(
             }
         };
         let (Some((fmu, variable, element)), Some(source)) = (target, source) else { continue };
-        seen.insert((fmu, variable), trigger.clock.place);
+        trigger_places.insert((fmu, variable), trigger.clock.place);
         let is_meant = |d: &Candidate| d.is_of(fmu, variable, element);
         // A clock that has no candidate was refused before.
         let targets: Vec<usize> = (0..candidates.len()).filter(|&d| is_meant(&candidates[d])).collect();
@@ -130,8 +131,8 @@ pub fn connect(
             described.name()
         ));
     }
-    let clocks = apart(candidates, outputs, fmus.len());
-    causes::check_circles(fmus, &clocks, &seen, findings);
+    let clocks = split_off_clocks_in_steps(candidates, outputs, fmus.len());
+    causes::check_circles(fmus, &clocks, &trigger_places, findings);
     clocks
 }
 
@@ -140,9 +141,14 @@ fn has_endpoint(candidates: &[Candidate], fmu: usize) -> bool {
     candidates.iter().any(|own| own.fmu == fmu && matches!(own.release, Release::Endpoint { .. }))
 }
 
-/// Takes the clocks that tick between steps, which stand at the end, out of the candidates: they are no tasks. Their triggers
-/// refer to them by their places among the outputs of their FMUs.
-fn apart(mut candidates: Vec<Candidate>, mut outputs: Vec<Vec<OutputCandidate>>, fmus: usize) -> ClockNetwork {
+/// Takes the clocks that tick between steps out of the candidates: they are no tasks. Their triggers refer to them by their places among the
+/// outputs of their FMUs. Precondition: they stand at the end of `candidates`.
+fn split_off_clocks_in_steps(
+    mut candidates: Vec<Candidate>,
+    mut outputs: Vec<Vec<OutputCandidate>>,
+    fmus: usize,
+) -> ClockNetwork {
+    debug_assert!(candidates.is_sorted_by_key(|candidate| candidate.in_steps));
     let tasks = candidates.iter().position(|candidate| candidate.in_steps).unwrap_or(candidates.len());
     let in_steps = candidates.split_off(tasks);
     let mut places = Vec::new();

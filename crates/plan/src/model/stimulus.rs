@@ -17,7 +17,7 @@ pub struct StimulusPlan {
     pub interpolation: Interpolation,
     /// Cells of a row, that of the time included.
     pub cells: usize,
-    /// Columns that feed inputs.
+    /// Columns that feed inputs, in ascending order of [`FedValue::first`].
     pub values: Vec<FedValue>,
     /// Columns that tick clocks: those of tasks first, then those that tick between steps.
     pub ticks: Vec<FedClock>,
@@ -25,7 +25,7 @@ pub struct StimulusPlan {
     pub grids: Vec<StepGrid>,
     /// Columns that feed nothing.
     pub left_out: usize,
-    /// Rows that are read ahead at most: two seconds of them, as the first rows have it, within limits.
+    /// Rows that are read ahead at most: as many as two seconds hold at the distance of the first rows, within limits.
     pub rows: usize,
 }
 
@@ -74,10 +74,11 @@ pub struct FedClock {
 }
 
 impl FedClock {
-    /// The time ahead of every activation up to which the ticks of a clock between steps have to be known, s: two steps, one of
-    /// them for rounding. `None`: the clock ticks a task.
+    /// How far ahead of every activation ticks must be known, s. A clock between steps ticks within the step that begins: one step, and one
+    /// more for rounding. `None`: the clock is a task of its own, and nothing need be known ahead.
     pub fn ahead(&self, units: &[UnitPlan]) -> Option<f64> {
-        let step = units[self.target.clock.and(Some(self.target.task))?.0].release.shortest_known()?;
+        let _between_steps = self.target.clock?;
+        let step = units[self.target.task.0].release.shortest_known()?;
         Some(2.0 * step.seconds())
     }
 }

@@ -1,9 +1,9 @@
 //! The FIFO priorities that the levels of a rig may have on a core: those of its band, from the top, without those that other
 //! rigs hold there (semantics S26).
 //!
-//! Guarantees: as long as no FMU needs more of them, none is held by another rig. Where one does, as many held ones are taken as
-//! well, from the least urgent up, where a level that waits for one of another rig waits least of all. A core whose band is held
-//! as a whole has none.
+//! Guarantees: as long as the free priorities are enough for each FMU, none is given that another rig holds. If one FMU needs more, held ones
+//! are added, the lowest first: a level that shares a priority with another rig does least harm there. A core without a free priority
+//! has none at all, and the rig is refused on it.
 
 use crate::host::Held;
 use vecud_base::priority::FifoPriority;
@@ -23,7 +23,7 @@ impl PrioritySlots<'_> {
     pub fn on(&self, cpu: usize, needed: usize) -> Vec<FifoPriority> {
         let mut slots: Vec<u8> = self.free_on(cpu).collect();
         if !slots.is_empty() && slots.len() < needed {
-            let held = self.all().filter(|rung| self.is_held(cpu, *rung));
+            let held = self.all().filter(|priority| self.is_held(cpu, *priority));
             slots.extend(held.take(needed - slots.len()));
             slots.sort_unstable();
         }

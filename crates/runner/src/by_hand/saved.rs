@@ -1,4 +1,4 @@
-//! States of the instance that were taken, by name, and their bytes: an [`FmuState`](vecud_fmi::FmuState) carries the mode that
+//! `vecud call`: states of the instance that were taken, by name, and their bytes: an [`FmuState`](vecud_fmi::FmuState) carries the mode that
 //! it restores.
 
 use super::instance::{Caller, Iterated, LiveInstance, Result, at_rest, consumed};
@@ -25,6 +25,7 @@ impl Caller {
                 self.instance = LiveInstance::Initialization(instance);
                 state.map(SavedState::Initialization)
             }
+            // A terminated instance never comes here: `Verb::states` refuses the request.
             running => {
                 let (instance, in_event_mode) = running.joined()?;
                 let state = instance.get_state();
@@ -32,15 +33,15 @@ impl Caller {
                 state.map(|state| SavedState::Running(state, in_event_mode))
             }
         };
-        let saved = taken.map_err(|failure| self.no_states(failure, "canGetAndSetFMUState"))?;
+        let saved = taken.map_err(|failure| self.state_call_failed(failure, "canGetAndSetFMUState"))?;
         self.slots.insert(slot, Slot { saved, time: self.time });
         Ok(ReplyContent::Nothing)
     }
 
-    /// Gives the instance a state that was taken: it is in the mode of that then.
+    /// Gives the instance a state that was taken. Afterwards it is in the mode in which that state was taken; if the call fails, it is gone.
     pub(super) fn set_state(&mut self, slot: &str) -> Result<ReplyContent> {
-        let Some(Slot { saved, time }) = self.slots.remove(slot) else { return Err(self.no_state(slot)) };
-        // The time that failures are put on.
+        let Some(Slot { saved, time }) = self.slots.remove(slot) else { return Err(self.unknown_slot(slot)) };
+        // A failure has the time of the state that is set.
         let before = std::mem::replace(&mut self.time, time);
         let set = match &saved {
             SavedState::Instantiated(state) => {
@@ -58,6 +59,7 @@ impl Caller {
             }
         };
         self.slots.insert(slot.to_owned(), Slot { saved, time });
+        // The restored mode may be Event Mode, whose iteration begins anew.
         self.event = Iterated::Again;
         match set {
             Ok(live) => self.instance = live,
@@ -71,7 +73,7 @@ impl Caller {
 
     /// Makes bytes of a state.
     pub(super) fn serialize(&mut self, slot: String) -> Result<ReplyContent> {
-        let Some(Slot { saved, time }) = self.slots.remove(&slot) else { return Err(self.no_state(&slot)) };
+        let Some(Slot { saved, time }) = self.slots.remove(&slot) else { return Err(self.unknown_slot(&slot)) };
         let (done, mode) = match &saved {
             SavedState::Instantiated(state) => {
                 (at_rest!(self, |instance| Ok(instance.serialize_state(state))), StateMode::Instantiated)
@@ -87,7 +89,7 @@ impl Caller {
             }
         };
         self.slots.insert(slot.clone(), Slot { saved, time });
-        let bytes = done?.map_err(|failure| self.no_states(failure, "canSerializeFMUState"))?;
+        let bytes = done?.map_err(|failure| self.state_call_failed(failure, "canSerializeFMUState"))?;
         let length = bytes.len();
         self.serialized.insert(slot, (bytes, mode, time));
         Ok(ReplyContent::Bytes(length))
@@ -112,13 +114,13 @@ impl Caller {
             StateMode::Running(in_event_mode) => at_rest!(self, |instance| Ok(instance.deserialize_state(&bytes)))?
                 .map(|state| SavedState::Running(state, in_event_mode)),
         };
-        let saved = saved.map_err(|failure| self.no_states(failure, "canSerializeFMUState"))?;
+        let saved = saved.map_err(|failure| self.state_call_failed(failure, "canSerializeFMUState"))?;
         self.slots.insert(slot, Slot { saved, time });
         Ok(ReplyContent::Nothing)
     }
 
     /// The reason why nothing was done with a state; `flag`: the capability flag that would have to be true.
-    fn no_states(&self, failure: Failure, flag: &str) -> RequestFailure {
+    fn state_call_failed(&self, failure: Failure, flag: &str) -> RequestFailure {
         match failure.refused && failure.status == Status::Discard {
             true => {
                 let function = failure.function.name_in(self.subject.abi);
@@ -131,13 +133,13 @@ impl Caller {
         }
     }
 
-    fn no_state(&self, slot: &str) -> RequestFailure {
+    fn unknown_slot(&self, slot: &str) -> RequestFailure {
         RequestFailure::Refused(format!("there is no state `{slot}`: {} takes one", self.word(Function::GetFMUState)))
     }
 
     /// Frees a state.
     pub(super) fn free_state(&mut self, slot: &str) -> Result<ReplyContent> {
-        let Some(Slot { saved, .. }) = self.slots.remove(slot) else { return Err(self.no_state(slot)) };
+        let Some(Slot { saved, .. }) = self.slots.remove(slot) else { return Err(self.unknown_slot(slot)) };
         let done = match saved {
             SavedState::Instantiated(state) => at_rest!(self, |instance| Ok(instance.free_state(state))),
             SavedState::Configuration(state) => at_rest!(self, |instance| Ok(instance.free_state(state))),

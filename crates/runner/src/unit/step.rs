@@ -7,7 +7,7 @@
 
 use super::fast_path::FastPathSteps;
 use super::stepping::{Stepping, is_wrong};
-use super::substeps::{Stepped, SubstepResult, Substeps};
+use super::substeps::{NextStep, Stepped, SubstepResult, Substeps};
 use crate::activation_error::ActivationError;
 use crate::calls::{Calls, FastStepResult, Getting, Recorded, Setting};
 use crate::exchange::Stamp;
@@ -128,7 +128,7 @@ impl StepUnit {
     ) -> FastStepResult {
         let StepUnit { stepper, stepping, .. } = self;
         let (point, size) = stepping.regular_step_args(&due.time, seconds, &end);
-        let outcome = go_on_from(stepper.settle(exit), stepping, None, due, (end, point, size))?.outcome;
+        let outcome = go_on_from(stepper.settle(exit), stepping, None, due, NextStep { to: end, point, size })?.outcome;
         Ok((outcome, !stepping.stays_regular()))
     }
 
@@ -256,7 +256,7 @@ fn make_regular<'a>(
     end: Instant,
 ) -> Result<After<'a>, Failure> {
     let (point, size) = stepping.regular_step_args(&due.time, seconds, &end);
-    go_on_from(before.step(point, size), stepping, calls, due, (end, point, size))
+    go_on_from(before.step(point, size), stepping, calls, due, NextStep { to: end, point, size })
 }
 
 /// Continues after a step to `next`, the regular one of a release.
@@ -266,9 +266,9 @@ fn go_on_from<'a>(
     stepping: &'a mut Stepping,
     calls: Option<&mut Calls>,
     due: &Due,
-    next: (Instant, f64, f64),
+    next: NextStep,
 ) -> Result<After<'a>, Failure> {
-    let (end, point, size) = next;
+    let NextStep { to: end, point, size } = next;
     match stepped {
         Ok(after) if !after.said().early_return => {
             stepping.figures.step();
@@ -289,7 +289,7 @@ fn make<'a>(
 ) -> Result<After<'a>, Failure> {
     let mut substeps = Substeps::from(stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time));
     let target = stepping.target(due);
-    let next = substeps.next(stepping, stepping.next(substeps.at(), target));
+    let next = substeps.next_step(stepping, stepping.next(substeps.at(), target));
     if substeps.at() != due.time {
         substeps.move_inputs(stepping, &mut before, calls, due.time)?;
     }
@@ -302,14 +302,14 @@ fn make<'a>(
 fn follow<'a>(
     mut substeps: Substeps,
     mut stepped: Stepped<'a>,
-    mut next: (Instant, f64, f64),
+    mut next: NextStep,
     stepping: &'a mut Stepping,
     mut calls: Option<&mut Calls>,
     due: &Due,
     target: Instant,
 ) -> Result<After<'a>, Failure> {
     loop {
-        let mut before = match substeps.follow(stepping, stepped, next)? {
+        let mut before = match substeps.evaluate(stepping, stepped, next)? {
             SubstepResult::NoProgress(before) => before,
             SubstepResult::Progress(after, said) => {
                 let reached = substeps.at();
@@ -324,7 +324,7 @@ fn follow<'a>(
                 after.again()
             }
         };
-        next = substeps.next(stepping, stepping.next(substeps.at(), target));
+        next = substeps.next_step(stepping, stepping.next(substeps.at(), target));
         if let Some(calls) = &mut calls {
             substeps.move_inputs(stepping, &mut before, calls, due.time)?;
         }

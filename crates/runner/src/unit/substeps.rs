@@ -1,5 +1,5 @@
 //! The substeps from one communication point to another: a step that is discarded is halved, and an FMU that makes no progress is
-//! stopped (semantics S23).
+//! stopped (semantics S23). [`Retry`] says from where a discarded step is tried again.
 
 use super::stepping::Stepping;
 use crate::calls::Calls;
@@ -19,7 +19,7 @@ pub type Stepped<'a> = Result<AfterStep<'a>, NoStep<'a>>;
 /// Progress of one communication step through its substeps and retries.
 pub struct Substeps {
     at: Instant,
-    /// No step goes further, since some were discarded.
+    /// The greatest length of further steps of this communication step, after a Discard.
     limit: Option<Fraction>,
     /// The limit is for the next step alone: the FMU has reported how far it comes.
     limits_one: bool,
@@ -28,6 +28,17 @@ pub struct Substeps {
     halvings: u32,
     stalls: u32,
     outcome: Outcome,
+}
+
+/// A step as it is asked for.
+#[derive(Clone, Copy)]
+pub struct NextStep {
+    /// Its end.
+    pub to: Instant,
+    /// Its communication point, as the FMU is told.
+    pub point: f64,
+    /// Its size, as the FMU is told.
+    pub size: f64,
 }
 
 /// The result of a substep.
@@ -62,12 +73,11 @@ impl Substeps {
         self.outcome
     }
 
-    /// The end of the next substep, which is `whole` if none was discarded, and the communication point and step size as the FMU
-    /// is told them.
-    pub fn next(&self, stepping: &Stepping, whole: Instant) -> (Instant, f64, f64) {
+    /// The next substep; it ends at `whole` if none was discarded.
+    pub fn next_step(&self, stepping: &Stepping, whole: Instant) -> NextStep {
         let to = self.limit.map_or(whole, |limit| self.at.after(limit).min(whole));
         let (point, size) = stepping.step_args(self.at, to);
-        (to, point, size)
+        NextStep { to, point, size }
     }
 
     /// Sets inputs on curves for the begin of a further substep, or of a step that makes up for missed ones. They were set for
@@ -91,7 +101,7 @@ impl Substeps {
         &mut self,
         stepping: &Stepping,
         mut before: BeforeStep<'a>,
-        (_, point, size): (Instant, f64, f64),
+        NextStep { point, size, .. }: NextStep,
     ) -> Result<Stepped<'a>, Failure> {
         if std::mem::take(&mut self.replaces_last) {
             return Ok(before.step_instead(point, size));
@@ -102,12 +112,12 @@ impl Substeps {
         Ok(before.step(point, size))
     }
 
-    /// Evaluates a step that was to come to `to`, with the point and size that the FMU was told.
-    pub fn follow<'a>(
+    /// Evaluates the result of a step.
+    pub fn evaluate<'a>(
         &mut self,
         stepping: &mut Stepping,
         stepped: Stepped<'a>,
-        (to, point, size): (Instant, f64, f64),
+        NextStep { to, point, size }: NextStep,
     ) -> Result<SubstepResult<'a>, Failure> {
         let after = match stepped {
             Ok(after) => after,

@@ -90,7 +90,7 @@ impl Equations for CoupledSystem<'_, '_, '_> {
         }
         let time = *self.between[0].1;
         let Some(exchange) = &mut self.exchange else { return Ok(()) };
-        exchange.follow(self.group, time).map_err(|failed| match is_discard(&failed) {
+        exchange.evaluate(self.group, time).map_err(|failed| match is_discard(&failed) {
             true => ModelError::Discard(failed),
             false => ModelError::Failed(failed),
         })

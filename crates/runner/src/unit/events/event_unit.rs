@@ -60,7 +60,7 @@ impl EventUnit {
 
     /// [`crate::unit::Unit::holds_inputs`].
     pub fn holds_inputs(&self, time: Instant) -> bool {
-        self.master.as_ref().is_some_and(|(_, exchange)| exchange.goes_on(time))
+        self.master.as_ref().is_some_and(|(_, exchange)| exchange.is_within_step(time))
     }
 
     /// Whether stimuli tick clocks of its own FMU.

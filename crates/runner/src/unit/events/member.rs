@@ -171,7 +171,7 @@ impl Member {
     }
 
     /// Reads, before the first step of a run that goes on from a saved state, the outputs of the steps before.
-    pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
+    pub fn load(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
         // Without Event Mode, some FMUs compute their first outputs only when they leave Initialization Mode.
         if (self.stepping.is_resumed() || !self.stepping.handles_events)
             && self.stepping.reached.is_none()
@@ -513,15 +513,15 @@ impl Member {
         }
         let (mut substeps, mut is_part) = (Substeps::from(from), false);
         loop {
-            let mut next = substeps.next(stepping, to);
-            next.2 = largest.map_or(next.2, |(_, size)| next.2.min(size));
+            let mut next = substeps.next_step(stepping, to);
+            next.size = largest.map_or(next.size, |(_, size)| next.size.min(size));
             let mut before = stepper.begin();
             if let Some((calls, time)) = set.as_mut().filter(|(_, time)| is_part || from != *time) {
                 substeps.move_inputs(stepping, &mut before, calls, *time)?;
             }
             is_part = true;
             let stepped = match std::mem::take(steps_instead) {
-                true => before.step_instead(next.1, next.2),
+                true => before.step_instead(next.point, next.size),
                 false => substeps.step(stepping, before, next)?,
             };
             if let Err(no_step) = &stepped
@@ -534,7 +534,7 @@ impl Member {
                 stepping.reject(reached);
                 return Ok((Outcome::Ok, reached));
             }
-            if let SubstepResult::Progress(_, said) = substeps.follow(stepping, stepped, next)? {
+            if let SubstepResult::Progress(_, said) = substeps.evaluate(stepping, stepped, next)? {
                 *wants_event = said.event_handling_needed;
                 if substeps.at() >= to || said.early_return || stepping.is_over() {
                     // An early return beyond the end is none, and is reported as it is; to a master any step that passes its end.

@@ -68,11 +68,11 @@ impl EventRelease<'_> {
     pub fn fetch(&mut self, due: &Due) -> Result<Instant, Failed> {
         let (first, time) = (&self.group.first.0.stepping, due.time);
         let target = first.bounded(first.end_of(due));
-        let goes_on = self.exchange.as_ref().is_some_and(|exchange| exchange.goes_on(time));
+        let goes_on = self.exchange.as_ref().is_some_and(|exchange| exchange.is_within_step(time));
         self.group.each(|member, calls, run, host| {
             calls.begin();
             calls.follow_sizes(run, host);
-            member.take_up(calls)?;
+            member.load(calls)?;
             if !goes_on {
                 calls.fetch(run, host, member.stepping.looks_at(time));
             }
@@ -357,7 +357,7 @@ impl EventRelease<'_> {
         })?;
         let (mut restless, mut by_others) = (0, false);
         for iteration in 0..ITERATIONS {
-            self.exchanging(|exchange, group| exchange.follow(group, point))?;
+            self.exchanging(|exchange, group| exchange.evaluate(group, point))?;
             for number in 0..self.group.len() {
                 if !self.group.is_at(number, point) {
                     continue;

@@ -22,7 +22,7 @@ pub struct Wire {
     /// As many, as they come from its FMU.
     remembered: Vec<u64>,
     /// The values that its FMU had before they jumped in an event of its own.
-    left: Vec<u64>,
+    before_jump: Vec<u64>,
     /// They have jumped at another communication point than that of the FMU that the wire leads to, which takes the jump at its own.
     pub has_jumped: bool,
     /// For strings and binaries: the bytes of each element, and their number; `None`: longer than the buffer.
@@ -76,7 +76,7 @@ impl Wire {
             conversion: Some(connection.conversion).filter(|conversion| *conversion != Conversion::NONE),
             words: vec![0; if is_text { 0 } else { elements }],
             remembered: vec![0; if is_text { 0 } else { elements }],
-            left: vec![0; if is_text { 0 } else { elements }],
+            before_jump: vec![0; if is_text { 0 } else { elements }],
             has_jumped: false,
             texts: (0..if is_text { elements } else { 0 }).map(|_| text()).collect(),
         }
@@ -103,7 +103,7 @@ impl Wire {
     }
 
     /// Takes up the values that its source has read last.
-    pub fn take_up(&mut self, calls: &Calls) {
+    pub fn load(&mut self, calls: &Calls) {
         let values = calls.got(self.source.call);
         let mut elements = self.source.elements(values);
         for (word, element) in self.words.iter_mut().zip(&mut elements) {
@@ -135,13 +135,13 @@ impl Wire {
     /// They are others now, in an event at a communication point at which the FMU that it leads to is not.
     pub fn note_jump(&mut self) {
         if !std::mem::replace(&mut self.has_jumped, true) {
-            self.left.copy_from_slice(&self.remembered);
+            self.before_jump.copy_from_slice(&self.remembered);
         }
     }
 
     /// Takes up the values that its FMU had before they jumped.
-    pub fn take_up_left(&mut self) {
-        for (word, left) in self.words.iter_mut().zip(&self.left) {
+    pub fn load_before_jump(&mut self) {
+        for (word, left) in self.words.iter_mut().zip(&self.before_jump) {
             *word = self.conversion.map_or(*left, |conversion| conversion.apply(*left));
         }
     }
