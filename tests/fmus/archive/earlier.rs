@@ -258,8 +258,8 @@ fn our_headers_declare_every_function_that_is_called() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
     let text = |name: &str| fs::read_to_string(root.join(name)).unwrap();
     for (table, headers, begin) in [
-        ("fmi/src/abi/fmi2.rs", vec!["fmi2Functions.h"], "\"fmi2"),
-        ("fmi/src/abi/fmi1.rs", vec!["fmiFunctions.h", "fmiModelFunctions.h"], "\"fmi"),
+        ("fmi/src/abi/tables/fmi2.rs", vec!["fmi2Functions.h"], "\"fmi2"),
+        ("fmi/src/abi/tables/fmi1.rs", vec!["fmiFunctions.h", "fmiModelFunctions.h"], "\"fmi"),
     ] {
         let declared: String = headers.iter().map(|name| text(&format!("fmu/src/headers/{name}"))).collect();
         let table = text(table);
