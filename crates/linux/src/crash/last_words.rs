@@ -89,7 +89,7 @@ unsafe extern "C" {
 }
 
 /// Asks a child process that has [installed](install) handlers in whose code its main thread is, or the one [in its
-/// place](super::thread::in_place). The answer is in its last
+/// place](crate::thread::in_place). The answer is in its last
 /// words, soon; a process that blocks the signal gives none, and one that has a handler of its own for it may end.
 pub fn ask_where_it_is(process: u32) {
     if let Some(process) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) {
