@@ -4,7 +4,7 @@
 //! supervisor was running counts, and none while a debugger holds the runner.
 
 use vecud_fmi::Function;
-use vecud_linux::process::{ProcessState, standing};
+use vecud_linux::process::{ProcessState, standing, standing_of_threads};
 use vecud_plan::{FmuId, Mode, Plan, UnitId};
 use vecud_record::board::{Board, OutsideCall, Phase, TaskWord};
 
@@ -69,7 +69,11 @@ impl CallWatcher {
         if self.looked.is_some_and(|looked| now - looked < LOOK) {
             return None;
         }
-        let standing = standing(pid);
+        // In virtual time FMU code has a thread beside the main one.
+        let standing = match plan.mode {
+            Mode::RealTime => standing(pid),
+            Mode::Virtual => standing_of_threads(pid),
+        };
         self.seen(under_way(plan, board, phase, standing), standing.traced, now)
     }
 

@@ -370,7 +370,7 @@ impl OpenedRig {
     }
 }
 
-/// Looks whether somebody wants the end: between the stages of planning, each of which takes a moment, and between FMUs.
+/// Fails if somebody wants the end. Planning calls it between its stages, each of which takes a moment, and between FMUs.
 fn goes_on(stop: &StopToken) -> Result<(), Error> {
     if stop.is_asked() { Err(Error::Interrupted) } else { Ok(()) }
 }

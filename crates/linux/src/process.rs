@@ -306,7 +306,20 @@ pub struct ProcessState {
 
 /// How the process with this id stands, by `/proc/PID/status`; of one that is gone, nothing holds it up.
 pub fn standing(pid: u32) -> ProcessState {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    state_in(&format!("/proc/{pid}/status"))
+}
+
+/// How the threads of the process with this id stand: stopped, or traced, if one of them is.
+pub fn standing_of_threads(pid: u32) -> ProcessState {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    threads.map(|thread| state_in(&format!("{}/status", thread.path().display()))).fold(
+        ProcessState::default(),
+        |all, own| ProcessState { stopped: all.stopped || own.stopped, traced: all.traced || own.traced },
+    )
+}
+
+fn state_in(file: &str) -> ProcessState {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
     let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).map_or("", str::trim);
     let traced = value("TracerPid:").parse().is_ok_and(|tracer| tracer != 0 && !offspring::is_of_this_process(tracer));
     let state = value("State:");

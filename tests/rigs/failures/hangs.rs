@@ -138,8 +138,7 @@ fn a_tracer_of_an_fmus_own_stops_no_limit() {
         if (fork() == 0) { ptrace(PTRACE_SEIZE, own, 0, 0); (void)!write(ends[1], \"x\", 1); for (;;) pause(); } (void)!read(ends[0], &one, 1);";
     for (code, words) in [
         (format!("{BY_PARENT} for (;;) pause();"), "in the constructors of its library"),
-        // Its tracer alone sees that this thread stands: the main one waits for it.
-        (format!("{BY_PARENT} raise(SIGSTOP);"), "in the constructors of its library"),
+        (format!("{BY_PARENT} raise(SIGSTOP);"), "stopped by a signal"),
         (format!("{BY_CHILD} for (;;) pause();"), "in the constructors of its library"),
     ] {
         let (_folder, path) =

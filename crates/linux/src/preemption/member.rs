@@ -36,7 +36,7 @@ pub struct LockMember {
     pub(super) depth: Cell<u32>,
     /// Time stamp of its outermost lock.
     pub(super) since: Cell<u64>,
-    /// It runs at the ceiling now.
+    /// The thread runs at the ceiling now.
     pub(super) raised: Cell<bool>,
     /// The thread id that it has waited for last; 0: none.
     pub(super) blocker: Cell<u32>,

@@ -74,7 +74,7 @@ pub struct FedClock {
 }
 
 impl FedClock {
-    /// How far ahead of every activation ticks must be known, s. A clock between steps ticks within the step that begins: one step, and one
+    /// The time ahead of every activation up to which ticks must be known, s. A clock between steps ticks within the step that begins: one step, and one
     /// more for rounding. `None`: the clock is a task of its own, and nothing need be known ahead.
     pub fn ahead(&self, units: &[UnitPlan]) -> Option<f64> {
         let _between_steps = self.target.clock?;

@@ -18,7 +18,7 @@ const FMU_HISTOGRAMS: usize = 2;
 pub(super) const FMU_FINDINGS: usize = FmuWord::Count as usize + FMU_HISTOGRAMS * histogram::WORDS;
 pub(super) const FMU_OVERFLOW: usize = FMU_FINDINGS + findings::WORDS;
 pub(super) const FMU_WORDS: usize = FMU_OVERFLOW + overflow::WORDS;
-/// Whole cache lines.
+/// Words of a task, in whole cache lines.
 pub(super) const TASK_WORDS: usize = (TaskWord::Count as usize).next_multiple_of(LINE);
 pub(super) const TASK_HISTOGRAMS: usize = Metric::Count as usize * histogram::WORDS;
 

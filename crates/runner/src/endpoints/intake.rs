@@ -89,7 +89,7 @@ impl Intake {
         Intake { target: plan.target, bucket, last: Nanos(i64::MIN), closed: false }
     }
 
-    /// What its items tick.
+    /// The clock, or the task, that the items of this endpoint tick.
     pub fn target(&self) -> TickTarget {
         self.target
     }
