@@ -159,6 +159,11 @@ fn prepared((daemon, _): (Daemon, u16)) -> Daemon {
 fn ends_alone(mut daemon: Daemon) {
     let processes = descendants(daemon.pid());
     daemon.end();
+    left_nothing(&daemon, &processes);
+}
+
+/// Of a daemon that has ended these processes are gone, and no file is left but its own, and of the test.
+fn left_nothing(daemon: &Daemon, processes: &[i32]) {
     let is_there = |pid: &i32| Path::new(&format!("/proc/{pid}")).exists();
     wait_until("nothing is left running", || !processes.iter().any(is_there));
     let folder = daemon.folder.path();
@@ -201,7 +206,11 @@ fn builds_without_end_keep_nobody_waiting_and_end_with_the_daemon() {
             match killed {
                 // Of one that is killed what was not finished goes with the time.
                 true => drop(daemon.end_by(SIGKILL)),
-                false => soon("the end", || ends_alone(daemon)),
+                false => {
+                    let processes = descendants(daemon.pid());
+                    soon("the end", || daemon.end());
+                    left_nothing(&daemon, &processes);
+                }
             }
             wait_until("no compiler is left", || at_work(&folder) == 0);
             drop(waiting);
