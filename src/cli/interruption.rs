@@ -9,5 +9,6 @@ pub fn interruptible<T>(work: impl FnOnce(StopToken) -> Result<T, Error>) -> Res
     let (stop, held) = stop::while_held().map_err(|error| Error::System(error.to_string()))?;
     let done = work(stop.clone())?;
     drop(held);
-    if stop.is_asked() { Err(Error::Interrupted) } else { Ok(done) }
+    Error::if_asked(&stop)?;
+    Ok(done)
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use vecud_base::plain::Plain;
 use vecud_description::{Abi, DescriptionError};
 use vecud_fmu::archive::ArchiveError;
+use vecud_linux::stop::StopToken;
 use vecud_plan::PlanError;
 use vecud_plan::rig::{Diagnostic, Place, RigError, write_place};
 use vecud_report::CheckProblem;
@@ -61,6 +62,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Fails if somebody wants the end: for work of many steps, between two of them.
+    pub fn if_asked(stop: &StopToken) -> Result<(), Error> {
+        if stop.is_asked() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
     /// Makes an error of a file that cannot be read or written.
     pub fn file(path: &Path) -> impl FnOnce(io::Error) -> Error + use<'_> {
         move |error| Error::File(path.to_owned(), error)

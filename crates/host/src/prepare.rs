@@ -290,7 +290,7 @@ impl OpenedRig {
         // core with one of another process.
         let mut trials = 0..TRIALS;
         let (host, plan, claims) = loop {
-            goes_on(&options.stop)?;
+            Error::if_asked(&options.stop)?;
             let is_last = trials.next().is_none();
             let own = other_rigs.running(is_last).into_iter().fold(host.clone(), HostResources::beside);
             let others = if rig.mode == Mode::RealTime { core_claims::others(&own.facts()) } else { Vec::new() };
@@ -307,7 +307,7 @@ impl OpenedRig {
                 break (host, plan, claims);
             }
         };
-        goes_on(&options.stop)?;
+        Error::if_asked(&options.stop)?;
         let preloads = preloads(&rig, &inputs, &options.stop)?;
         let libraries: Vec<&Path> = inputs.iter().map(|input| input.library.as_path()).collect();
         let Neighbours { problems, notes: together, findings: shared, change_process, libraries: libraries_of_several } =
@@ -323,7 +323,7 @@ impl OpenedRig {
         }
         drop(inputs);
         stimuli::check(&plan, &stimuli)?;
-        goes_on(&options.stop)?;
+        Error::if_asked(&options.stop)?;
         let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &plan)).transpose()?;
         let (resumed, changed) = resumed.map_or((None, Vec::new()), |(snapshot, notes)| (Some(snapshot), notes));
         let mut plan = Plan {
@@ -370,16 +370,11 @@ impl OpenedRig {
     }
 }
 
-/// Fails if somebody wants the end. Planning calls it between its stages, each of which takes a moment, and between FMUs.
-fn goes_on(stop: &StopToken) -> Result<(), Error> {
-    if stop.is_asked() { Err(Error::Interrupted) } else { Ok(()) }
-}
-
 /// Finds the libraries to be loaded before that of each FMU.
 fn preloads(rig: &Rig, inputs: &[FmuInput], stop: &StopToken) -> Result<Vec<Preload>, Error> {
     let (mut preloads, mut problems, mut calls) = (Vec::new(), Vec::new(), Calls::new());
     for (fmu, input) in rig.fmus.iter().zip(inputs) {
-        goes_on(stop)?;
+        Error::if_asked(stop)?;
         match Preload::of(&fmu.name.value, &input.library, fmu.preload.clone(), &mut calls) {
             Ok(preload) => preloads.push(preload),
             Err(why) => problems.push(rig::Diagnostic::new(&rig.file, fmu.path.place, why)),
@@ -410,7 +405,7 @@ fn open_all(rig: &Rig, cache: &Cache, stop: &StopToken, events: &EventSink) -> R
     let mut known: HashMap<_, usize> = HashMap::new();
     let mut all: Vec<OpenedFmu> = Vec::new();
     for fmu in &rig.fmus {
-        goes_on(stop)?;
+        Error::if_asked(stop)?;
         let (dialect, interface) =
             (fmu.dialect.as_ref().map(|own| own.value), fmu.interface.as_ref().map(|own| own.value));
         let definitions: Vec<_> = fmu.define.iter().map(|(name, value)| (&name.value, value)).collect();
@@ -476,7 +471,7 @@ pub(super) fn as_told(unpacked: &Unpacked, abi: Abi) -> (Unpacked, Option<String
 fn open_fmu(fmu: &RigFmu, cache: &Cache, stop: &StopToken) -> Result<OpenedFmu, Error> {
     let unpacked = Unpacked::open(&fmu.path.value, cache).map_err(Error::Archive)?;
     let text = unpacked.model_description().map_err(Error::Archive)?;
-    goes_on(stop)?;
+    Error::if_asked(stop)?;
     let wanted = fmu.dialect.as_ref().map(|dialect| dialect.value);
     let leniently = || vecud_description::parse_leniently(&text, wanted);
     let read = if fmu.lenient { leniently() } else { vecud_description::parse_as(&text, wanted) };
@@ -497,7 +492,7 @@ fn open_fmu(fmu: &RigFmu, cache: &Cache, stop: &StopToken) -> Result<OpenedFmu, 
             _ => error,
         }
     })?;
-    goes_on(stop)?;
+    Error::if_asked(stop)?;
     // Without an interface type that can run, the plan names the offered ones; there is nothing to load.
     let library = match vecud_plan::offer(fmu, &description) {
         Some(offer) => {

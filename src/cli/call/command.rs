@@ -66,9 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         interrupts: stop::interrupts,
     };
     let mut conversation = ByHand::open(wanted, stop.clone())?;
-    if stop.is_asked() {
-        return Err(Error::Interrupted);
-    }
+    Error::if_asked(&stop)?;
     let is_prompted = arguments.command.is_empty() && stdin().is_terminal();
     let mut input = match arguments.command.as_slice() {
         [] if is_prompted => LineSource::typed().map_err(|error| system(&error))?,

@@ -54,9 +54,7 @@ pub fn validate(wanted: &Examination, events: &EventSink) -> Result<Validation, 
     found.checks.push(libraries.check);
     for (offer, obstacle) in subject.description.interfaces.iter().zip(libraries.obstacles) {
         found.checks.extend(life::of(&subject, offer.interface(), obstacle.as_deref())?);
-        if wanted.stop.is_asked() {
-            return Err(Error::Interrupted);
-        }
+        Error::if_asked(&wanted.stop)?;
     }
     found.checks.extend(references::checks(&subject, &found.checks)?);
     Ok(found)

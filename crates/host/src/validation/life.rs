@@ -129,9 +129,7 @@ pub fn live(
         Ok(simulated) => simulated,
         Err(error) => return refused(error).map(|remarks| Err(with_words(remarks, &mut printed))),
     };
-    if subject.wanted.stop.is_asked() {
-        return Err(Error::Interrupted);
-    }
+    Error::if_asked(&subject.wanted.stop)?;
     let Simulated { run, final_state: state, .. } = simulated;
     let remarks = with_words(of_run(&run), &mut printed);
     Ok(Ok(Lived { prepared, run, rows: text.take(), state, remarks }))
@@ -335,9 +333,7 @@ fn twice(subject: &ExaminedFmu, interface: Interface, life: &Lived, name: String
         Ok(rounds) => rounds,
         Err(error) => return refused(error).map(|remarks| Check::done(name, "", with_words(remarks, &mut printed))),
     };
-    if subject.wanted.stop.is_asked() {
-        return Err(Error::Interrupted);
-    }
+    Error::if_asked(&subject.wanted.stop)?;
     let mut remarks = Vec::new();
     for (number, round) in rounds.iter().enumerate() {
         let again = if number == 0 { "" } else { ", when new instances are made" };
