@@ -75,9 +75,10 @@ fn ends_at_random(daemon: &Daemon, seed: u64) -> Vec<String> {
     wait_until("it is over", || ["idle", "failed"].contains(&daemon.state("a").as_str()));
     let runs = daemon.get("/v1/rigs/a/runs").json(200);
     let report = report(daemon, &runs);
-    let bug = report["problems"].to_string().contains("a bug in vecud").then(|| report["problems"].to_string());
+    let problems = report["problems"].to_string();
+    let bug = problems.contains("a bug in vecud").then(String::new);
     let wrong = unaccounted(&report, "tracer").into_iter().chain(bug);
-    wrong.map(|words| format!("seed {seed}, {way:?}, {mode}: {words}")).collect()
+    wrong.map(|words| format!("seed {seed}, {way:?}, {mode}: {words}; problems: {problems}")).collect()
 }
 
 /// The newest of these runs.
