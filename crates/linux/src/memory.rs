@@ -124,7 +124,15 @@ mod imp {
 /// stack's size to what is in use already; more than the stack has is an overflow, which ends the process.
 pub fn prefault_stack(bytes: usize) {
     const CHUNK: usize = 2 * PAGE;
-    touch_chunk(bytes.div_ceil(CHUNK));
+    let here = 0_u8;
+    let page = page_size();
+    let to = (&raw const here).addr() / page * page;
+    let from = to.saturating_sub(bytes) / page * page;
+    // SAFETY: populating neither moves nor changes memory; where the range is not all mapped, or the kernel is older than 5.14, it fails.
+    let populated = unsafe { libc::madvise(from as *mut _, to - from, libc::MADV_POPULATE_WRITE) };
+    if populated != 0 {
+        touch_chunk(bytes.div_ceil(CHUNK));
+    }
 
     // One frame holds one chunk, so the recursion walks down the stack whatever its size.
     #[inline(never)]

@@ -153,7 +153,10 @@ impl<'a> HistogramWriter<'a> {
                 highest = low;
             }
         }
-        let Some(lowest) = lowest else { return self.clear() };
+        let Some(lowest) = lowest else {
+            // The counters are zero already; writing them would fault in every page of a copy that holds nothing.
+            return self.words[..HEADER].iter().for_each(|word| word.store(0, Relaxed));
+        };
         self.words[LEAST].fetch_max(!lowest, Relaxed);
         self.words[MAX].fetch_max(highest, Relaxed);
         self.words[SUM].fetch_max(low_sum, Relaxed);
