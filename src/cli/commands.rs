@@ -6,15 +6,16 @@ use super::ctl;
 use super::daemon;
 use super::diagnostics::say;
 use super::{
-    call, check, doctor, excerpt, inspect, new, plot, report, results, run, setup, simulate, terminal, validate,
+    call, check, doctor, excerpt, inspect, nearby, new, plot, report, results, run, setup, simulate, terminal, validate,
 };
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
-use std::io::{Write, stderr, stdout};
+use std::io::{self, Write, stderr, stdout};
 use std::os::fd::AsFd;
 use std::panic::resume_unwind;
 use std::process::ExitCode;
 use std::thread;
+use vecud_fmu::archive::ArchiveError;
 use vecud_host::Error;
 use vecud_linux::process::terminal_size;
 use vecud_plan::rig;
@@ -175,11 +176,17 @@ fn ended(result: Result<ExitCode, Error>) -> ExitCode {
     })
 }
 
-/// The options of this program that help against an error.
-fn way_out(error: &Error) -> &'static str {
+/// The options of this program that help against an error, or the names that may have been meant.
+fn way_out(error: &Error) -> String {
     match error {
-        Error::Output(..) => "; choose another one with --out DIR",
-        Error::OutputInUse(_) => "; wait for its end, or choose another one with --out DIR",
-        _ => "",
+        Error::Output(..) => "; choose another one with --out DIR".to_owned(),
+        Error::OutputInUse(_) => "; wait for its end, or choose another one with --out DIR".to_owned(),
+        Error::File(path, source) | Error::Archive(ArchiveError::Read { path, source })
+            if source.kind() == io::ErrorKind::NotFound =>
+        {
+            nearby::hint(path)
+        }
+        Error::InRig(_, _, error) => way_out(error),
+        _ => String::new(),
     }
 }

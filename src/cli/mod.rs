@@ -16,6 +16,7 @@ mod excerpt;
 mod inspect;
 mod interruption;
 mod made;
+mod nearby;
 mod new;
 mod numbers;
 mod opening;

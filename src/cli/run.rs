@@ -35,9 +35,9 @@ pub struct Arguments {
     /// Folder for the report and the recordings. Default: vecud-out/<rig>
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace a start value of the rig: --set ecu.gain=2, --set 'ecu.mode="idle"', --set ecu.map=[1,2]. The same checks apply as in a rig. May
-    /// be given several times
-    #[arg(long, value_name = "FMU.NAME=VALUE", conflicts_with = "restore_state")]
+    /// Replace a start value of the rig: --set ecu.gain=2, --set 'ecu.mode="idle"', --set ecu.map=[1,2]. The same checks apply as in a rig.
+    /// A rig of one FMU needs no FMU here: --set gain=2. May be given several times
+    #[arg(long, value_name = "[FMU.]NAME=VALUE", conflicts_with = "restore_state")]
     set: Vec<String>,
     /// Show the values of recorded variables below the table during the run. With --watch='ecu.*', show only the variables that match (* is any
     /// text)

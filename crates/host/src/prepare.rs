@@ -562,6 +562,9 @@ fn refuse_unwritten_formats(rig: &Rig) -> Result<(), Error> {
     }
 }
 
+/// Extensions of files that a compiler reads.
+const SOURCES: [&str; 6] = ["c", "h", "cc", "cpp", "cxx", "hpp"];
+
 fn read_rig(file: &Path, rights: &Rights) -> Result<Rig, Error> {
     let is_folder = rights.at(file, |way| fs::metadata(way)).is_ok_and(|found| found.is_dir());
     let is_fmu = is_folder || file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fmu"));
@@ -574,6 +577,18 @@ fn read_rig(file: &Path, rights: &Rights) -> Result<Rig, Error> {
     let Some(text) = text.map_err(Error::file(file))? else {
         return refuse(Place::default(), "longer than 64 MiB, which no rig needs; give a rig file (TOML) or an FMU");
     };
+    if text.trim_ascii().is_empty() {
+        return refuse(
+            Place::default(),
+            "the file is empty; a rig has at least one table [fmu.NAME] with a path (vecud new rig makes one)",
+        );
+    }
+    if file.extension().is_some_and(|extension| SOURCES.iter().any(|own| extension.eq_ignore_ascii_case(own))) {
+        return refuse(
+            Place::default(),
+            "is a source file, and neither a rig (TOML text) nor an FMU; vecud new fmu NAME makes an FMU of C sources: put it there",
+        );
+    }
     if text.contains(&0) && !text.starts_with(&[0xFF, 0xFE]) && !text.starts_with(&[0xFE, 0xFF]) {
         return refuse(Place::default(), "is neither a rig (TOML text) nor an FMU (name ending in .fmu)");
     }

@@ -10,7 +10,7 @@ const NAME: &str = "new_fmu";
 
 /// The files, each from its one place in the repository.
 const FILES: [(&str, &str); 8] = [
-    ("README.md", include_str!("../../../fmus/new_fmu/README.md")),
+    ("sources/README.md", include_str!("../../../fmus/new_fmu/sources/README.md")),
     ("modelDescription.xml", include_str!("../../../fmus/new_fmu/modelDescription.xml")),
     ("sources/buildDescription.xml", include_str!("../../../fmus/new_fmu/sources/buildDescription.xml")),
     ("sources/model.c", include_str!("../../../fmus/new_fmu/sources/model.c")),

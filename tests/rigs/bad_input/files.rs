@@ -9,8 +9,14 @@ use crate::bad_input::bench::{Bench, as_nobody, library};
 fn files_that_are_not_there() {
     let bench = Bench::new();
     for file in ["no.toml", "no.fmu", "no/such/thing"] {
-        bench.refuses_to_open(file, &format!("{file}: No such file or directory (os error 2)"));
+        let folder = if file == "no/such/thing" { "; there is no folder no" } else { "" };
+        bench.refuses_to_open(file, &format!("{file}: No such file or directory (os error 2){folder}"));
     }
+    bench.write("engine.toml", "");
+    bench.refuses_to_open(
+        "engin.toml",
+        "engin.toml: No such file or directory (os error 2); did you mean \"engine.toml\"?",
+    );
     bench.write("file", "");
     bench.refuses_to_open("file/x.toml", "file/x.toml: Not a directory (os error 20)");
     bench.refuses("inspect /dev/null", "/dev/null: neither a .fmu file nor a folder");
@@ -31,6 +37,29 @@ fn a_rig_without_an_end() {
         "long.toml",
         "long.toml: longer than 64 MiB, which no rig needs; give a rig file (TOML) or an FMU",
     );
+}
+
+#[test]
+fn files_of_another_kind_are_recognised() {
+    let bench = Bench::new();
+    bench.write("empty.toml", " \n");
+    bench.refuses_to_plan(
+        "empty.toml",
+        "empty.toml: the file is empty; a rig has at least one table [fmu.NAME] with a path (vecud new rig makes one)",
+    );
+    bench.write("model.c", "int main(void) { return 0; }\n");
+    bench.refuses_to_plan(
+        "model.c",
+        "model.c: is a source file, and neither a rig (TOML text) nor an FMU; vecud new fmu NAME makes an FMU of C sources: put \
+         it there",
+    );
+    bench.write("rig.toml", "[fmu.a]\npath = \"a\"\n");
+    for command in ["simulate", "validate"] {
+        bench.refuses(
+            &format!("{command} rig.toml"),
+            "rig.toml: is a rig by its name, and an FMU is wanted here; vecud run and vecud check take rigs",
+        );
+    }
 }
 
 #[test]

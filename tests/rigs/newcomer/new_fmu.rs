@@ -50,6 +50,8 @@ fn a_new_fmu_keeps_to_the_standard() {
     desk.does("run first.toml --mode virtual --strict --out whole");
     let [rest, whole] = ["rest", "whole"].map(|out| last(&desk.read(&format!("{out}/signals.csv")), "wheel.speed"));
     assert_eq!(rest, whole);
+    let validated = desk.does("validate wheel");
+    assert!(!validated.stdout.contains("Warnings") && validated.stdout.contains("no findings"), "{}", validated.stdout);
     let inspected = desk.run("inspect wheel");
     assert_eq!((inspected.code, inspected.stderr.as_str()), (Some(0), ""));
 }
@@ -80,7 +82,7 @@ fn nothing_is_overwritten_and_nothing_is_left_behind() {
     let full = std::process::Command::new("sh").args(["-c", &script]).current_dir(desk.path(".")).output().unwrap();
     let words = String::from_utf8(full.stderr).unwrap();
     assert_eq!(full.status.code(), Some(2), "{words}");
-    assert!(words.contains("full/README.md: File too large"), "{words}");
+    assert!(words.contains("full/sources/README.md: File too large"), "{words}");
     assert_eq!(desk.names(), ["empty", "link", "wheel"]);
     let mode = |name: &str| std::fs::metadata(desk.path(name)).unwrap().permissions().mode() & 0o777;
     desk.does("new fmu empty/inner");

@@ -207,6 +207,13 @@ impl fmt::Display for ArchiveError {
         match self {
             Read { path, source } => write!(f, "{}: {source}", path.display()),
             NotAFile(path) => write!(f, "{}: neither a .fmu file nor a folder", path.display()),
+            NotAZip(path) if path.extension().is_some_and(|extension| extension == "toml") => {
+                write!(
+                    f,
+                    "{}: is a rig by its name, and an FMU is wanted here; vecud run and vecud check take rigs",
+                    path.display()
+                )
+            }
             NotAZip(path) => write!(
                 f,
                 "{}: not an FMU (no ZIP archive); give a .fmu file or the folder of an unpacked FMU",

@@ -74,10 +74,16 @@ fn plainly_written(value: &str, place: Place) -> RigValue {
 fn add(rig: &mut Rig, text: &str, place: Place) -> Result<(), String> {
     let known = || rig.fmus.iter().map(|fmu| fmu.name.value.as_str());
     let list = || known().collect::<Vec<_>>().join(", ");
-    let parts = text.split_once('=').map(|(name, value)| (name.trim().split_once('.'), value.trim()));
-    let (fmu, name, value) = match parts {
-        Some((Some((fmu, name)), value)) if !fmu.is_empty() && !name.is_empty() => (fmu, name, value),
-        _ => return Err(format!("must be written FMU.NAME=VALUE; the rig has the FMUs {}", list())),
+    let malformed = || format!("must be written FMU.NAME=VALUE; the rig has the FMUs {}", list());
+    let (written, value) = text.split_once('=').ok_or_else(malformed)?;
+    let (written, value) = (written.trim(), value.trim());
+    let parts = written.split_once('.').filter(|(fmu, name)| !fmu.is_empty() && !name.is_empty());
+    let (fmu, name) = match (rig.fmus.as_slice(), parts) {
+        ([only], parts) if parts.is_none_or(|(fmu, _)| fmu != only.name.value) && !written.is_empty() => {
+            (only.name.value.as_str(), written)
+        }
+        (_, Some(parts)) => parts,
+        _ => return Err(malformed()),
     };
     let Some(index) = known().position(|known| known == fmu) else {
         let hint = match suggestion(fmu, known()) {
@@ -119,6 +125,17 @@ mod tests {
         assert_eq!(ecu[3], ("mode".to_owned(), RigValue::String("a=b".to_owned())));
         let place = rig.fmus[1].start[0].0.place;
         assert_eq!((place.line, rig.origin(place)), (0, Path::new("--set plant.map[1,2] = -0.5")));
+    }
+
+    #[test]
+    fn the_only_fmu_of_a_rig_need_not_be_named() {
+        let mut rig = parse("[fmu.ecu]\npath = \"a\"\n", Path::new("rig.toml")).unwrap();
+        let settings = ["gain=2", "ecu.mode=3", "pump.speed=4", "ecu.a.b=5"].map(str::to_owned);
+        set(&mut rig, "--set", &settings).unwrap();
+        let names: Vec<&str> = rig.fmus[0].start.iter().map(|(name, _)| name.value.as_str()).collect();
+        assert_eq!(names, ["gain", "mode", "pump.speed", "a.b"]);
+        let error = set(&mut rig, "--set", &["=2".to_owned()]).unwrap_err().to_string();
+        assert_eq!(error, "--set =2: must be written FMU.NAME=VALUE; the rig has the FMUs ecu");
     }
 
     #[test]
