@@ -16,7 +16,6 @@ use crate::run_state::RunState;
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::schedule::Agenda;
 use vecud_record::control::{CommandOutcome, CommandReply, CommandRing};
-use vecud_record::items::Item;
 
 /// The ring of requests, and the fate of each.
 pub struct Requests {
@@ -36,8 +35,8 @@ impl Requests {
     pub fn hand_on(&mut self, run: &RunState) {
         let held_at = Nanos(run.held_at());
         let taken = if held_at.0 == i64::MAX { CommandOutcome::Applied } else { CommandOutcome::Held };
-        while let Some(record) = self.ring.next() {
-            let number = Item::new(record).id() as usize;
+        while let Some(item) = self.ring.next() {
+            let number = item.id() as usize;
             let now = Nanos(run.now());
             let found = match taken {
                 // Releases at that time itself come before.
@@ -54,10 +53,10 @@ impl Requests {
     /// Hands waiting requests on, in virtual time, where `agenda` has the next instant; they wait until there is one. `taken`:
     /// the reply to a tick that is taken.
     pub fn hand_to(&mut self, run: &RunState, agenda: &mut Agenda, taken: CommandOutcome) {
-        while let Some(record) = self.ring.next() {
+        while let Some(item) = self.ring.next() {
             let Some(time) = agenda.peek() else { return };
             let stamp = TickStamp { time, dispatched: run.wall(time), root: None };
-            let verdict = self.tick(run, Item::new(record).id() as usize, stamp, taken, Some(&mut *agenda));
+            let verdict = self.tick(run, item.id() as usize, stamp, taken, Some(&mut *agenda));
             self.ring.finish(CommandReply { verdict, time });
         }
     }
