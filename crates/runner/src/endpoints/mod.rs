@@ -14,6 +14,3 @@ mod requests;
 
 pub use receiver::{FIRST_SOCKET_FD, Receiver};
 pub use requests::Requests;
-
-/// The kinds of endpoints that the receiver serves: the one that a plan means opens it.
-const KINDS: [endpoint::Open; 2] = [datagrams::open, counter::open];
