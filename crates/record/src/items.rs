@@ -27,11 +27,6 @@ pub fn header(id: u64, time: Option<Instant>) -> [u64; HEADER] {
 pub struct Item<'a>(Record<'a>);
 
 impl<'a> Item<'a> {
-    /// The item in a record.
-    pub fn new(record: Record<'a>) -> Item<'a> {
-        Item(record)
-    }
-
     /// What both sides know it by.
     pub fn id(self) -> u64 {
         self.0.word(0)
@@ -52,6 +47,12 @@ impl<'a> Item<'a> {
 pub fn take<T>(ring: Ring, read: impl FnOnce(Item) -> Option<T>) -> Option<T> {
     let mut taken = ring.take();
     taken.next().filter(|record| !record.is_empty()).and_then(|record| read(Item(record)))
+}
+
+/// The oldest item of a ring, which stays. For the reader of the ring.
+#[inline]
+pub fn peek(ring: Ring) -> Option<Item> {
+    ring.peek().filter(|record| !record.is_empty()).map(Item)
 }
 
 #[cfg(test)]

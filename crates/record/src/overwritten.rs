@@ -80,9 +80,10 @@ proptest! {
     #[test]
     fn commands(words in memory(words_of(|next| CommandPlace::after(next, 40)))) {
         let ring = CommandPlace::after(&mut 0, 40).ring(&words);
-        let _ = (ring.take_outcome(), ring.push(&[1, 2, 3]));
-        if let Some(record) = ring.next() {
-            prop_assert!(record.len() <= 40);
+        let _ = (ring.take_outcome(), ring.commands.push(&[1, 2, 3]));
+        if let Some(command) = ring.next() {
+            let record = command.content();
+            prop_assert!(record.len() <= 36);
             let _ = (0..record.len()).fold(0, |all, word| all ^ record.word(word));
             ring.finish(CommandReply { verdict: CommandOutcome::Applied, time: Instant::ZERO });
         }

@@ -21,7 +21,8 @@ use vecud_description::{ValueReference, VariableType};
 use vecud_fmi::{Batch, Failure, Function, Status};
 use vecud_plan::{ControlKind, ControlVariable, FmuId, UnitId, control};
 use vecud_record::board::FmuWord;
-use vecud_record::control::{CommandOutcome, CommandReply, CommandRing, ReceivedCommand};
+use vecud_record::control::{CommandOutcome, CommandReply, CommandRing, CommandedVariable, variables};
+use vecud_record::items::Item;
 
 /// Something whose variables can be set.
 pub trait Settable {
@@ -161,13 +162,13 @@ impl Inbox {
         (time, turn): (Instant, Turn),
         sent: u64,
     ) -> Result<Step, ActivationError> {
-        let mut first: Option<(CommandRing, ReceivedCommand)> = None;
+        let mut first: Option<(CommandRing, Item)> = None;
         let mut left = false;
         for ring in self.lanes.iter().flat_map(|lane| run.board.lane(self.fmu, *lane)) {
-            let Some(command) = ring.next().map(ReceivedCommand::new) else { continue };
-            let due = command.order() <= sent && command.at().is_none_or(|at| at <= time);
+            let Some(command) = ring.next() else { continue };
+            let due = command.id() <= sent && command.time().is_none_or(|at| at <= time);
             left |= !due;
-            if due && first.is_none_or(|(_, other)| command.order() < other.order()) {
+            if due && first.is_none_or(|(_, other)| command.id() < other.id()) {
                 first = Some((ring, command));
             }
         }
@@ -176,11 +177,11 @@ impl Inbox {
             self.finish(ring, CommandReply { verdict: CommandOutcome::Resized, time });
             return Ok(Step::Done { tuned: false });
         }
-        let variables = &run.plan.fmus[self.fmu.0].control.variables;
+        let known = &run.plan.fmus[self.fmu.0].control.variables;
         let in_event_mode =
-            |number: usize| matches!(variables[number].kind, ControlKind::Value { in_event_mode: true, .. });
-        let has_events = !self.half && command.items().any(|item| in_event_mode(item.variable));
-        let has_others = command.items().any(|item| !in_event_mode(item.variable));
+            |number: usize| matches!(known[number].kind, ControlKind::Value { in_event_mode: true, .. });
+        let has_events = !self.half && variables(command).any(|item| in_event_mode(item.variable));
+        let has_others = variables(command).any(|item| !in_event_mode(item.variable));
         match turn {
             Turn::EventMode { .. } if !has_events => return Ok(Step::Nothing { left: true, wants_event_mode: false }),
             Turn::StepMode if has_events => return Ok(Step::Nothing { left: true, wants_event_mode: true }),
@@ -192,8 +193,8 @@ impl Inbox {
             Turn::StepMode => !in_event_mode(number),
         };
         let mut tuned = false;
-        for item in command.items().filter(|item| is_set_now(item.variable)) {
-            let variable = &variables[item.variable];
+        for item in variables(command).filter(|item| is_set_now(item.variable)) {
+            let variable = &known[item.variable];
             let result = self.set(run, setting, variable, item);
             if let Err(error) = result {
                 self.finish(ring, CommandReply { verdict: failed(&error), time });
@@ -216,9 +217,9 @@ impl Inbox {
     }
 
     /// Whether the variables are there and still have as many elements as the sender thought.
-    fn fits(&self, run: &RunState, command: ReceivedCommand) -> bool {
+    fn fits(&self, run: &RunState, command: Item) -> bool {
         let plan = &run.plan.fmus[self.fmu.0].control;
-        command.items().all(|item| {
+        variables(command).all(|item| {
             plan.variables.get(item.variable).is_some_and(|variable| {
                 let ours = matches!(variable.kind, ControlKind::Value { lane, .. } if self.lanes.contains(&lane));
                 ours && run.elements(self.fmu, &variable.lengths) == item.elements
@@ -231,7 +232,7 @@ impl Inbox {
         run: &RunState,
         setting: &mut impl Settable,
         variable: &ControlVariable,
-        item: vecud_record::control::CommandedVariable,
+        item: CommandedVariable,
     ) -> Result<(), ActivationError> {
         let kind = (variable.bytes, variable.variable_type);
         let room = self.rooms.iter_mut().find(|(bytes, values)| (*bytes, values.variable_type()) == kind);

@@ -18,7 +18,8 @@ use vecud_fmi::{Function, Reconfiguration, set_thread_host};
 use vecud_linux::preemption::LockMember;
 use vecud_linux::{affinity, thread};
 use vecud_plan::{ControlKind, ControlVariable, FmuId, UnitId};
-use vecud_record::control::{CommandOutcome, CommandReply, CommandRing, CommandedVariable, ReceivedCommand};
+use vecud_record::control::{CommandOutcome, CommandReply, CommandRing, CommandedVariable, variables};
+use vecud_record::items::Item;
 use vecud_record::log::kind;
 use vecud_record::unusable::Unusable;
 
@@ -51,10 +52,10 @@ impl Reconfigurable {
     }
 
     /// The command that is due at `now`, if there is one.
-    fn due(&self, run: &RunState, now: Instant) -> Option<(CommandRing<'static>, ReceivedCommand<'static>)> {
+    fn due(&self, run: &RunState, now: Instant) -> Option<(CommandRing<'static>, Item<'static>)> {
         let ring = run.board.structure(self.fmu)?;
-        let command = ReceivedCommand::new(ring.next()?);
-        command.at().is_none_or(|at| at <= now).then_some((ring, command))
+        let command = ring.next()?;
+        command.time().is_none_or(|at| at <= now).then_some((ring, command))
     }
 
     /// Carries out the commands that are due at `now`, on behalf of `host`. `time` returns the time once the instance is at rest.
@@ -75,17 +76,9 @@ impl Reconfigurable {
         }
     }
 
-    fn carry_out(
-        &self,
-        run: &RunState,
-        host: &'static PartitionHost,
-        ring: CommandRing,
-        command: ReceivedCommand,
-        time: Instant,
-    ) {
+    fn carry_out(&self, run: &RunState, host: &'static PartitionHost, ring: CommandRing, command: Item, time: Instant) {
         let plan = &run.plan.fmus[self.fmu.0];
-        let items: Vec<(&ControlVariable, Values)> = command
-            .items()
+        let items: Vec<(&ControlVariable, Values)> = variables(command)
             .filter_map(|item| {
                 let variable = plan.control.variables.get(item.variable)?;
                 Some((variable, values(variable.variable_type, item)?))

@@ -200,7 +200,7 @@ fn watch(run: &RunState, receiver: Option<&Receiver>) -> i64 {
         }
         // Comes after `now`: requests that are handed on now are not before it, or after the time at which the run is held.
         if let Some(requests) = &mut requests {
-            requests.hand_on(run);
+            requests.hand_on(run, None, pausing.is_held());
         }
         reached.store(reached_at(run, now), SeqCst);
         let given_up = run.give_up();

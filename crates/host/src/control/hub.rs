@@ -143,17 +143,17 @@ impl Hub {
                 command.sets.iter().map(|(variable, values)| (*variable, values)).collect();
             let words = encode(order, at, &borrowed);
             let ring = self.ring(&command, at.is_some())?;
-            if words.len() > ring.longest() {
-                return Err(ControlError::TooLong(words.len(), ring.longest()));
+            if words.len() > ring.commands.longest() {
+                return Err(ControlError::TooLong(words.len(), ring.commands.longest()));
             }
-            if sent.waiting.len() >= OUTSTANDING || !ring.has_room(words.len()) {
+            if sent.waiting.len() >= OUTSTANDING || !ring.commands.has_room(words.len()) {
                 return Err(ControlError::Busy);
             }
             ready.push((command, words));
         }
         let mut slots = Vec::new();
         for (command, words) in ready {
-            if !self.ring(&command, at.is_some())?.push(&words) {
+            if !self.ring(&command, at.is_some())?.commands.push(&words) {
                 return Err(ControlError::Busy);
             }
             let CheckedCommand { fmu, lane, sets } = command;
@@ -173,7 +173,7 @@ impl Hub {
         self.read_outcomes(&mut state);
         self.refuse_if_over(self.plan().units[clock.target.task.0].fmu.0)?;
         let ring = self.shared.board().requests().ok_or(ControlError::NotControlled)?;
-        if state.ticks.waiting.len() >= OUTSTANDING || !ring.push(&items::header(number as u64, None)) {
+        if state.ticks.waiting.len() >= OUTSTANDING || !ring.commands.push(&items::header(number as u64, None)) {
             return Err(ControlError::Busy);
         }
         let slot = Slot::default();

@@ -36,6 +36,7 @@ pub use self::stimulus::*;
 pub use self::task::*;
 pub use self::trace::*;
 pub use crate::rig::{
-    EndpointSource, Extrapolation, Format, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode,
-    OnError, OnNan, OnWarning, Overrun, Rotation, Rule, Solver, StepSize, Timing, TraceMode, TriggerTime,
+    DatagramAddress, EndpointSource, Extrapolation, Format, GetIntervals, HostClock, Interpolation, Limits,
+    MessageEncoding, Mode, OnError, OnNan, OnWarning, OpenEndpoint, Overrun, Rotation, Rule, Solver, StepSize, Timing,
+    TraceMode, TriggerTime,
 };

@@ -57,7 +57,24 @@ pub(super) fn read(key: &str, section: &TableReader, folder: &Path) -> Option<Ri
     Some(RigEndpoint { source: At { value: EndpointSource::Datagrams(value), place }, max_rate })
 }
 
+/// Opens endpoints with sources of this type.
+pub trait OpenEndpoint<Source, Opened> {
+    /// Opens the one with this source.
+    fn open(self, source: &Source) -> Opened;
+}
+
 impl EndpointSource {
+    /// Opens the endpoint. Of the `opener` the compiler demands every kind.
+    pub fn open<Opened>(
+        &self,
+        opener: impl OpenEndpoint<DatagramAddress, Opened> + OpenEndpoint<Nanos, Opened>,
+    ) -> Opened {
+        match self {
+            EndpointSource::Datagrams(address) => opener.open(address),
+            EndpointSource::Counter(each) => opener.open(each),
+        }
+    }
+
     /// Its items, for messages.
     pub fn items(&self) -> &'static str {
         match self {

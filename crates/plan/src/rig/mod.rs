@@ -32,7 +32,7 @@ mod variable_name;
 
 pub use daemon::RigDaemon;
 pub use document::float_text;
-pub use endpoints::{DatagramAddress, EndpointSource, RigEndpoint};
+pub use endpoints::{DatagramAddress, EndpointSource, OpenEndpoint, RigEndpoint};
 pub use figures::RigFigures;
 pub use integration::{Integration, Solver};
 pub use masters::{Loops, MasterClass, RigMaster};

@@ -15,5 +15,5 @@
 mod command;
 mod ring;
 
-pub use command::{CommandedVariable, ReceivedCommand, encode, payload_words, record_words};
+pub use command::{CommandedVariable, encode, payload_words, record_words, variables};
 pub use ring::{CommandOutcome, CommandPlace, CommandReply, CommandRing, OUTSTANDING};

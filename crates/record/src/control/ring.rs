@@ -3,7 +3,8 @@
 //! The reader of commands finishes each by its outcome, in the order in which they were sent. The writer never has more than
 //! [`OUTSTANDING`] commands of which it has not taken the outcome, so that each outcome finds room.
 
-use crate::ring::{Record, Ring, RingPlace};
+use crate::items::{self, Item};
+use crate::ring::{Ring, RingPlace};
 use std::sync::atomic::AtomicU64;
 use vecud_base::time::Instant;
 
@@ -92,26 +93,12 @@ impl CommandPlace {
 /// Commands and their outcomes.
 #[derive(Clone, Copy)]
 pub struct CommandRing<'a> {
-    commands: Ring<'a>,
+    /// The commands. The reader takes them out by [`CommandRing::finish`] alone.
+    pub commands: Ring<'a>,
     outcomes: Ring<'a>,
 }
 
 impl<'a> CommandRing<'a> {
-    /// The words of the longest command that this ring takes.
-    pub fn longest(&self) -> usize {
-        self.commands.longest()
-    }
-
-    /// Writer: whether there is room for a command of so many words now; there is until one is appended.
-    pub fn has_room(&self, words: usize) -> bool {
-        self.commands.has_room(words)
-    }
-
-    /// Writer: appends a command; `false` when there is no room for it now.
-    pub fn push(&self, command: &[u64]) -> bool {
-        self.commands.push(command)
-    }
-
     /// Writer: takes the outcome of the oldest command of which it has not taken it, once that is finished.
     pub fn take_outcome(&self) -> Option<CommandReply> {
         let mut taken = self.outcomes.take();
@@ -122,8 +109,8 @@ impl<'a> CommandRing<'a> {
 
     /// Reader: the oldest command that is not finished.
     #[inline]
-    pub fn next(&self) -> Option<Record<'a>> {
-        self.commands.peek().filter(|command| !command.is_empty())
+    pub fn next(&self) -> Option<Item<'a>> {
+        items::peek(self.commands)
     }
 
     /// Reader: [`CommandRing::next`] is finished.
@@ -145,13 +132,13 @@ mod tests {
         let place = CommandPlace::after(&mut end, 9);
         let words: Vec<AtomicU64> = (0..end).map(|_| AtomicU64::new(0)).collect();
         let ring = place.ring(&words);
-        assert_eq!(ring.longest(), 8);
+        assert_eq!(ring.commands.longest(), 8);
         for round in 0..100 {
             let outcome = |verdict| CommandReply { verdict, time: Instant::from_f64(f64::from(round)).unwrap() };
-            assert!(ring.push(&[1]) && ring.push(&[2]));
+            assert!(ring.commands.push(&[1]) && ring.commands.push(&[2]));
             let failed = CommandOutcome::Failed { status: 3, function: 77 };
             for (command, verdict) in [(1, CommandOutcome::Resized), (2, failed)] {
-                assert_eq!((ring.next().unwrap().word(0), ring.take_outcome()), (command, None));
+                assert_eq!((ring.next().unwrap().id(), ring.take_outcome()), (command, None));
                 ring.finish(outcome(verdict));
                 assert_eq!(ring.take_outcome(), Some(outcome(verdict)));
             }
@@ -166,7 +153,7 @@ mod tests {
         let words: Vec<AtomicU64> = (0..end).map(|_| AtomicU64::new(0)).collect();
         let ring = place.ring(&words);
         for _ in 0..3 {
-            (0..OUTSTANDING as u64).for_each(|command| assert!(ring.push(&[command])));
+            (0..OUTSTANDING as u64).for_each(|command| assert!(ring.commands.push(&[command])));
             let reply = CommandReply { verdict: CommandOutcome::Held, time: Instant::ZERO };
             (0..OUTSTANDING).for_each(|_| ring.finish(reply));
             assert_eq!(std::iter::from_fn(|| ring.take_outcome()).count(), OUTSTANDING);

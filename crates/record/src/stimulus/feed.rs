@@ -404,4 +404,5 @@ impl Feed<'_> {
 }
 
 #[cfg(test)]
+#[path = "feed_tests.rs"]
 mod tests;

@@ -3,13 +3,12 @@
 //! The k-th count, from 0, comes `k` times its time after the start instant, however late it is noticed: what was missed is made up for. In
 //! a pause it counts on.
 
-use super::endpoint::{Endpoint, Look, Opened};
+use super::endpoint::{Endpoint, Look, Opened, Opener};
 use super::intake::Intake;
-use std::ops::RangeFrom;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 use vecud_base::time::Nanos;
-use vecud_plan::{EndpointPlan, EndpointSource, Plan};
+use vecud_plan::OpenEndpoint;
 
 struct Counter {
     each: Nanos,
@@ -17,10 +16,10 @@ struct Counter {
     count: i64,
 }
 
-/// [`Open`](super::endpoint::Open) of counters.
-pub fn open(own: &EndpointPlan, _: &Plan, _: &mut RangeFrom<i32>) -> Opened {
-    let EndpointSource::Counter(each) = own.source else { return None };
-    Some(Ok(Box::new(Counter { each, count: 0 })))
+impl OpenEndpoint<Nanos, Opened> for Opener<'_> {
+    fn open(self, each: &Nanos) -> Opened {
+        Ok(Box::new(Counter { each: *each, count: 0 }))
+    }
 }
 
 impl Counter {

@@ -3,16 +3,15 @@
 //! A bounded number of datagrams per second is taken out of each socket, so that a flood costs partitions below the receiver a bounded
 //! share of their core and holds up no item of another endpoint: the kernel throws away the rest, and counts it.
 
-use super::endpoint::{Endpoint, Look, Opened};
+use super::endpoint::{Endpoint, Look, Opened, Opener};
 use super::intake::Intake;
-use std::ops::RangeFrom;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 use vecud_base::time::Nanos;
 use vecud_linux::datagram::{ControlMessage, DatagramSocket, Received};
 use vecud_linux::process;
 use vecud_plan::schedule::TokenBucket;
-use vecud_plan::{EndpointPlan, Plan};
+use vecud_plan::{DatagramAddress, OpenEndpoint};
 
 /// Datagrams per second that are looked at, beyond twice the accepted rate: about one hundredth of a core, shared equally by the
 /// endpoints.
@@ -30,16 +29,16 @@ struct Datagrams {
     empty: Nanos,
 }
 
-/// [`Open`](super::endpoint::Open) of sockets.
-pub fn open(own: &EndpointPlan, plan: &Plan, sockets: &mut RangeFrom<i32>) -> Opened {
-    own.source.socket()?;
-    // A duplicate: a further run will want it again.
-    let socket = process::duplicate_of(sockets.next()?).map_err(|error| format!("no socket: {error}"));
-    let looks = TokenBucket::new(2.0 * own.max_rate + LOOKS / plan.endpoints.len() as f64, LOOKS_AT_ONCE);
-    Some(socket.map(|socket| -> Box<dyn Endpoint> {
-        let socket = DatagramSocket::inherited(socket);
-        Box::new(Datagrams { socket, control: ControlMessage::default(), looks, empty: Nanos(0) })
-    }))
+impl OpenEndpoint<DatagramAddress, Opened> for Opener<'_> {
+    fn open(self, _: &DatagramAddress) -> Opened {
+        let Opener { own, plan, sockets } = self;
+        let number = sockets.next().expect("without an end");
+        // A duplicate: a further run will want it again.
+        let socket = process::duplicate_of(number).map_err(|error| format!("no socket: {error}"))?;
+        let looks = TokenBucket::new(2.0 * own.max_rate + LOOKS / plan.endpoints.len() as f64, LOOKS_AT_ONCE);
+        let (socket, control) = (DatagramSocket::inherited(socket), ControlMessage::default());
+        Ok(Box::new(Datagrams { socket, control, looks, empty: Nanos(0) }))
+    }
 }
 
 impl Endpoint for Datagrams {

@@ -34,8 +34,15 @@ pub struct Look<'a> {
     pub end: Option<Nanos>,
 }
 
-/// Result of opening an endpoint; `None`: it is of another kind.
-pub type Opened = Option<Result<Box<dyn Endpoint>, String>>;
+/// Opens an endpoint of a plan: an [`OpenEndpoint`](vecud_plan::OpenEndpoint) for each kind.
+pub struct Opener<'a> {
+    /// The endpoint.
+    pub own: &'a EndpointPlan,
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The sockets that the supervisor has made for the further endpoints, in the order of the plan.
+    pub sockets: &'a mut RangeFrom<i32>,
+}
 
-/// Opens the endpoint of a plan, if it is of the kind. The sockets that the supervisor has made are taken in the order of the plan.
-pub type Open = fn(&EndpointPlan, &Plan, &mut RangeFrom<i32>) -> Opened;
+/// Result of opening an endpoint.
+pub type Opened = Result<Box<dyn Endpoint>, String>;

@@ -13,13 +13,13 @@ use vecud_record::board::TaskWord;
 /// Items that a target accepts at once; as many as its queue of ticks holds.
 const BURST: u32 = QUEUE as u32;
 
-/// A tick from outside on its way to its target.
-#[derive(Clone, Copy, Debug)]
-pub struct OutsideTick {
-    /// The task, and the clock of its step, that it ticks.
+/// Hands ticks from outside to one target, which nothing else ticks.
+#[derive(Debug)]
+pub struct TickProducer {
+    /// The task, and the clock of its step, that they tick.
     pub target: TickTarget,
-    /// When.
-    pub stamp: TickStamp,
+    /// Simulation time of the last tick; the next one is later.
+    pub last: Nanos,
 }
 
 /// The fate of an item that was handed over.
@@ -33,10 +33,20 @@ pub enum Fate {
     Refused,
 }
 
-impl OutsideTick {
-    /// Hands it to its target: in virtual time by the `agenda`, else to the thread of the task, for the caller to [wake](OutsideTick::wake).
-    pub fn hand_over(self, run: &RunState, agenda: Option<&mut Agenda>) -> Fate {
-        let OutsideTick { target: TickTarget { task, clock }, stamp } = self;
+impl TickProducer {
+    /// The producer of this target's ticks.
+    pub fn of(target: TickTarget) -> TickProducer {
+        TickProducer { target, last: Nanos(i64::MIN) }
+    }
+
+    /// The time of a tick that was found at that time: later than the last one.
+    pub fn next_time(&self, found: Nanos) -> Nanos {
+        found.max(self.last.plus(Nanos(1)))
+    }
+
+    /// Hands a tick over: in virtual time by the `agenda`, else to the thread of the task, for the caller to [wake](TickProducer::wake).
+    pub fn hand_over(&self, run: &RunState, stamp: TickStamp, agenda: Option<&mut Agenda>) -> Fate {
+        let TickTarget { task, clock } = self.target;
         let is_taken = match (clock, agenda) {
             // The next communication point looks for it.
             (Some(clock), _) => run.tick_between_steps(clock, stamp),
@@ -55,29 +65,27 @@ impl OutsideTick {
         }
     }
 
-    /// Wakes the thread of the task that has taken it.
-    pub fn wake(self, run: &RunState) {
+    /// Wakes the thread of the task that has taken a tick.
+    pub fn wake(&self, run: &RunState) {
         if self.target.clock.is_none() {
             run.tasks[self.target.task.0].wake.wake_marked();
         }
     }
-}
 
-/// Counts an item for this target that comes to nothing: it is from before or after the run, or from a pause.
-pub fn discard(run: &RunState, target: TickTarget) {
-    match target.clock {
-        None => run.board.task(target.task).count_shared(TaskWord::Discarded, 1),
-        Some(_) => run.discard_ticks(target.task, 1),
+    /// Counts an item that comes to nothing: it is from before or after the run, or from a pause.
+    pub fn discard(&self, run: &RunState) {
+        match self.target.clock {
+            None => run.board.task(self.target.task).count_shared(TaskWord::Discarded, 1),
+            Some(_) => run.discard_ticks(self.target.task, 1),
+        }
     }
 }
 
 /// Takes in the items of one endpoint that the receiver serves, by their arrival.
 #[derive(Debug)]
 pub struct Intake {
-    target: TickTarget,
+    ticks: TickProducer,
     bucket: TokenBucket,
-    /// Simulation time of the last item.
-    last: Nanos,
     /// Items count as discarded from now on.
     closed: bool,
 }
@@ -86,12 +94,12 @@ impl Intake {
     /// The intake of an endpoint.
     pub fn of(plan: &EndpointPlan) -> Intake {
         let bucket = TokenBucket::new(plan.max_rate, BURST);
-        Intake { target: plan.target, bucket, last: Nanos(i64::MIN), closed: false }
+        Intake { ticks: TickProducer::of(plan.target), bucket, closed: false }
     }
 
     /// The clock, or the task, that the items of this endpoint tick.
     pub fn target(&self) -> TickTarget {
-        self.target
+        self.ticks.target
     }
 
     /// From now on items are counted as discarded.
@@ -101,13 +109,13 @@ impl Intake {
 
     /// Takes an item in that came at `arrival`, wall clock: hands it over, or counts it by the reason why not.
     pub fn take(&mut self, run: &RunState, arrival: Nanos) {
-        let cells = run.board.task(self.target.task);
+        let cells = run.board.task(self.target().task);
         cells.count_shared(TaskWord::Received, 1);
         let after = run.plan.stop.is_some_and(|stop| arrival >= run.wall(stop));
         // In a pause, or in one that is over by now.
         let paused = arrival < run.since() || run.flowing(arrival).0 > run.held_at();
         if self.closed || after || paused {
-            return discard(run, self.target);
+            return self.ticks.discard(run);
         }
         if !self.bucket.accept(arrival) {
             cells.count_shared(TaskWord::RateLimited, 1);
@@ -119,13 +127,12 @@ impl Intake {
             time = Nanos(closed_before);
             cells.count_shared(TaskWord::LateEvents, 1);
         }
-        self.last = time.max(self.last.plus(Nanos(1)));
-        let stamp = TickStamp { time: Instant::from_nanos(self.last), dispatched: arrival, root: None };
-        let item = OutsideTick { target: self.target, stamp };
-        let fate = item.hand_over(run, None);
+        self.ticks.last = self.ticks.next_time(time);
+        let stamp = TickStamp { time: Instant::from_nanos(self.ticks.last), dispatched: arrival, root: None };
+        let fate = self.ticks.hand_over(run, stamp, None);
         run.horizon.leave();
         if fate == Fate::Taken {
-            item.wake(run);
+            self.ticks.wake(run);
         }
     }
 }

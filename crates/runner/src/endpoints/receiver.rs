@@ -9,8 +9,7 @@
 //!   not activated;
 //! * allocates nothing from its start on, and takes no lock.
 
-use super::KINDS;
-use super::endpoint::{Endpoint, Look};
+use super::endpoint::{Endpoint, Look, Opener};
 use super::intake::Intake;
 use crate::run_state::RunState;
 use crossbeam::channel::bounded;
@@ -86,7 +85,7 @@ impl Receiver {
         let (listener, bell) = pipe().map_err(|error| place(&error))?;
         let (mut served, mut sockets) = (Vec::new(), FIRST_SOCKET_FD..);
         for own in &run.plan.endpoints {
-            let opened = KINDS.iter().find_map(|open| open(own, &run.plan, &mut sockets)).expect("one for each source");
+            let opened = own.source.open(Opener { own, plan: &run.plan, sockets: &mut sockets });
             let endpoint = opened.map_err(|problem| format!("{}: {problem}", own.source))?;
             served.push(Served { endpoint, intake: Intake::of(own), watched: None });
         }

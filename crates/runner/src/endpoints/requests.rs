@@ -10,84 +10,65 @@
 //! when a run is complete, never beyond the simulation time of its look, nor beyond that at which the run is held: no tick comes
 //! too late. In virtual time a tick has the time of the next instant.
 
-use super::intake::{Fate, OutsideTick, discard};
+use super::intake::{Fate, TickProducer};
 use crate::exchange::TickStamp;
 use crate::run_state::RunState;
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::schedule::Agenda;
 use vecud_record::control::{CommandOutcome, CommandReply, CommandRing};
-use vecud_record::items::Item;
 
-/// The ring of requests, and the fate of each.
+/// The ring of requests, and the clocks that they tick.
 pub struct Requests {
     ring: CommandRing<'static>,
-    /// Per clock: the time of its last tick.
-    last: Box<[Nanos]>,
+    clocks: Vec<TickProducer>,
 }
 
 impl Requests {
     /// The requests for clocks of the plan; `None`: there is none that ticks on request.
     pub fn of(run: &RunState) -> Option<Requests> {
         let ring = run.board.requests()?;
-        Some(Requests { ring, last: run.plan.requests.iter().map(|_| Nanos(i64::MIN)).collect() })
+        Some(Requests { ring, clocks: run.plan.requests.iter().map(|own| TickProducer::of(own.target)).collect() })
     }
 
-    /// Hands waiting requests on, in real time. Holds of the run are the caller's, so none begins or ends meanwhile.
-    pub fn hand_on(&mut self, run: &RunState) {
-        let held_at = Nanos(run.held_at());
-        let taken = if held_at.0 == i64::MAX { CommandOutcome::Applied } else { CommandOutcome::Held };
-        while let Some(record) = self.ring.next() {
-            let number = Item::new(record).id() as usize;
-            let now = Nanos(run.now());
-            let found = match taken {
-                // Releases at that time itself come before.
-                CommandOutcome::Held => held_at.plus(Nanos(1)),
-                _ => run.simulation(now).max(run.begin).nanos(),
+    /// Hands waiting requests on. In virtual time to the `agenda`, where they wait until it has a next instant. In real time to threads;
+    /// holds of the run are the caller's, so none begins or ends meanwhile.
+    pub fn hand_on(&mut self, run: &RunState, mut agenda: Option<&mut Agenda>, is_held: bool) {
+        while let Some(request) = self.ring.next() {
+            // FMU code can write anywhere, also here.
+            let Some(clock) = self.clocks.get_mut(request.id() as usize) else {
+                self.ring.finish(CommandReply { verdict: CommandOutcome::Refused, time: run.begin });
+                continue;
             };
-            let time = self.last.get(number).map_or(found, |last| found.max(last.plus(Nanos(1))));
-            let stamp = TickStamp { time: Instant::from_nanos(time), dispatched: now, root: None };
-            let verdict = self.tick(run, number, stamp, taken, None);
-            self.ring.finish(CommandReply { verdict, time: stamp.time });
-        }
-    }
-
-    /// Hands waiting requests on, in virtual time, where `agenda` has the next instant; they wait until there is one. `taken`:
-    /// the reply to a tick that is taken.
-    pub fn hand_to(&mut self, run: &RunState, agenda: &mut Agenda, taken: CommandOutcome) {
-        while let Some(record) = self.ring.next() {
-            let Some(time) = agenda.peek() else { return };
-            let stamp = TickStamp { time, dispatched: run.wall(time), root: None };
-            let verdict = self.tick(run, Item::new(record).id() as usize, stamp, taken, Some(&mut *agenda));
-            self.ring.finish(CommandReply { verdict, time });
-        }
-    }
-
-    /// Ticks the clock of this number. `taken` answers a tick that its target takes.
-    fn tick(
-        &mut self,
-        run: &RunState,
-        number: usize,
-        stamp: TickStamp,
-        taken: CommandOutcome,
-        agenda: Option<&mut Agenda>,
-    ) -> CommandOutcome {
-        // FMU code can write anywhere, also here.
-        let Some(clock) = run.plan.requests.get(number) else { return CommandOutcome::Refused };
-        if run.plan.stop.is_some_and(|stop| stamp.time >= stop) {
-            discard(run, clock.target);
-            return CommandOutcome::Refused;
-        }
-        let (item, is_awaited) = (OutsideTick { target: clock.target, stamp }, agenda.is_none());
-        match item.hand_over(run, agenda) {
-            Fate::Taken => {
-                if is_awaited {
-                    item.wake(run);
+            let (time, dispatched) = match &mut agenda {
+                Some(agenda) => {
+                    let Some(time) = agenda.peek() else { return };
+                    (time, run.wall(time))
                 }
-                self.last[number] = stamp.time.nanos();
-                taken
+                None => {
+                    let now = Nanos(run.now());
+                    // Releases at the time at which the run is held come before.
+                    let held = is_held.then(|| Nanos(run.held_at()).plus(Nanos(1)));
+                    let found = held.unwrap_or_else(|| run.simulation(now).max(run.begin).nanos());
+                    (Instant::from_nanos(clock.next_time(found)), now)
+                }
+            };
+            let fate = if run.plan.stop.is_some_and(|stop| time >= stop) {
+                clock.discard(run);
+                Fate::Refused
+            } else {
+                clock.hand_over(run, TickStamp { time, dispatched, root: None }, agenda.as_deref_mut())
+            };
+            if fate == Fate::Taken && agenda.is_none() {
+                clock.last = time.nanos();
+                clock.wake(run);
             }
-            Fate::Refused => CommandOutcome::Refused,
-            Fate::Full => CommandOutcome::Full,
+            let verdict = match fate {
+                Fate::Taken if is_held => CommandOutcome::Held,
+                Fate::Taken => CommandOutcome::Applied,
+                Fate::Refused => CommandOutcome::Refused,
+                Fate::Full => CommandOutcome::Full,
+            };
+            self.ring.finish(CommandReply { verdict, time });
         }
     }
 }

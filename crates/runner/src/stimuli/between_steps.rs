@@ -4,18 +4,17 @@
 //! In virtual time the run has waited for them; in real time one that is read too late for its instant ticks at the next
 //! communication point and is counted as starved.
 
-use super::super::run_state::RunState;
-use super::{broken, take_ticks, ticked_by};
+use super::column::TickColumn;
+use super::progress::broken;
+use crate::run_state::RunState;
 use vecud_base::time::Instant;
 use vecud_plan::schedule::Timeline;
 use vecud_plan::{Release, UnitId};
-use vecud_record::stimulus::{Feed, FeedState};
+use vecud_record::stimulus::FeedState;
 
 /// The ticks of one clock.
 pub struct StepFeed {
-    feed: Feed<'static>,
-    stimulus: usize,
-    tick: usize,
+    column: TickColumn,
     /// The unit that makes the steps.
     task: UnitId,
     /// The next communication point, as far as this clock was known when the last step began.
@@ -25,27 +24,27 @@ pub struct StepFeed {
 impl StepFeed {
     /// `None`: no stimulus ticks a clock that is released like this, between the steps that `task` makes.
     pub fn of(run: &RunState, task: UnitId, release: &Release) -> Option<StepFeed> {
-        let (stimulus, tick) = ticked_by(release)?;
-        Some(StepFeed { feed: run.board.stimulus(stimulus), stimulus, tick, task, decided: None })
+        Some(StepFeed { column: TickColumn::of(run, release)?, task, decided: None })
     }
 
     /// Moves the ticks that are there to the timeline of the clock, as far as that has room.
     pub fn take(&self, timeline: &mut Timeline) {
-        take_ticks((self.feed, self.tick), timeline, |_| ());
+        self.column.take(timeline, |_| ());
     }
 
     /// [`StepFeed::take`] before a step from `begin` to `end` at most. `false`: the ticks cannot be read, and the run ends.
     pub fn take_within(&mut self, run: &RunState, timeline: &mut Timeline, (begin, end): (Instant, Instant)) -> bool {
         // Before the ticks: all that it covers are there, then.
-        let (state, until) = self.feed.ticks_known(self.tick);
-        take_ticks((self.feed, self.tick), timeline, |instant| {
+        let TickColumn { feed, stimulus, tick } = self.column;
+        let (state, until) = feed.ticks_known(tick);
+        self.column.take(timeline, |instant| {
             if self.decided.is_some_and(|decided| instant < decided) {
-                self.feed.starve(self.task, instant);
+                feed.starve(self.task, instant);
             }
         });
         let next = timeline.fed_after(begin).filter(|next| *next < end);
         if state == FeedState::Broken && next.is_none() && until < end.seconds() {
-            broken(run, self.stimulus);
+            broken(run, stimulus);
             return false;
         }
         self.decided = Some(next.unwrap_or(end));

@@ -1,12 +1,13 @@
 //! Ticks of a stimulus for a partition thread in real time: taken in portions, and looked for again before the known ones run
 //! out. No allocation, no lock, no system call.
 
-use super::super::run_state::RunState;
-use super::{broken, take_ticks, ticked_by};
+use super::column::TickColumn;
+use super::progress::broken;
+use crate::run_state::RunState;
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::UnitId;
 use vecud_plan::schedule::Timeline;
-use vecud_record::stimulus::{Feed, FeedState};
+use vecud_record::stimulus::FeedState;
 
 /// A look this long before the end of the known ticks finds those that were read meanwhile, ns.
 const AHEAD: i64 = 20_000_000;
@@ -31,9 +32,7 @@ pub enum Fed {
 pub struct TickFeed<'a> {
     run: &'a RunState,
     task: UnitId,
-    feed: Feed<'a>,
-    stimulus: usize,
-    tick: usize,
+    column: TickColumn,
     /// Up to where ticks were known at the last look.
     known: f64,
 }
@@ -41,20 +40,20 @@ pub struct TickFeed<'a> {
 impl<'a> TickFeed<'a> {
     /// `None`: no stimulus ticks this task.
     pub fn of(run: &'a RunState, task: UnitId) -> Option<TickFeed<'a>> {
-        let (stimulus, tick) = ticked_by(&run.plan.units[task.0].release)?;
-        let feed = run.board.stimulus(stimulus);
-        Some(TickFeed { run, task, feed, stimulus, tick, known: feed.until() })
+        let column = TickColumn::of(run, &run.plan.units[task.0].release)?;
+        Some(TickFeed { run, task, known: column.feed.until(), column })
     }
 
     /// Moves the ticks that are there to the timeline, as far as that has room.
     #[inline(never)] // few clocks are ticked by stimuli
     pub fn take(&mut self, timeline: &mut Timeline, now: i64) -> Fed {
         // Before the ticks: all that it covers are there, then.
-        let (state, until) = (self.feed.state(), self.feed.until());
+        let feed = self.column.feed;
+        let (state, until) = (feed.state(), feed.until());
         let late = self.run.simulation(Nanos(now));
-        take_ticks((self.feed, self.tick), timeline, |instant| {
+        self.column.take(timeline, |instant| {
             if instant.seconds() > self.known && instant < late {
-                self.feed.starve(self.task, instant);
+                feed.starve(self.task, instant);
             }
         });
         self.known = until;
@@ -64,19 +63,19 @@ impl<'a> TickFeed<'a> {
         let known = Instant::from_f64(until).unwrap_or(self.run.begin);
         let end = self.run.wall(known).0;
         if state == FeedState::Broken && end <= now {
-            broken(self.run, self.stimulus);
+            broken(self.run, self.column.stimulus);
         }
         Fed::Until { known, look: end.saturating_sub(AHEAD).max(now + PAUSE) }
     }
 
     /// Moves the ticks that are there to the timeline of a task that is not activated any more; none of them counts as late.
     pub fn hand_over(&self, timeline: &mut Timeline) {
-        take_ticks((self.feed, self.tick), timeline, |_| ());
+        self.column.take(timeline, |_| ());
     }
 }
 
 impl Drop for TickFeed<'_> {
     fn drop(&mut self) {
-        self.feed.leave_ticks(self.tick);
+        self.column.feed.leave_ticks(self.column.tick);
     }
 }

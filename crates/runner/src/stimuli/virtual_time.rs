@@ -1,9 +1,10 @@
 //! Stimuli in virtual time: no activation happens before everything up to its time was read.
 
-use super::super::lines;
-use super::super::pause;
-use super::super::run_state::{Ending, RunState};
-use super::{broken, set_floor, ticked_by, ticks_tasks};
+use super::column::TickColumn;
+use super::progress::{broken, set_floor, ticks_tasks};
+use crate::lines;
+use crate::pause;
+use crate::run_state::{Ending, RunState};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use vecud_base::time::Instant;
@@ -26,8 +27,8 @@ pub struct VirtualStimuli {
     between_steps: Vec<FedSteps>,
     /// Stimuli whose changes of values end steps, and the length of those steps, s.
     holding: Vec<(Feed<'static>, f64)>,
-    /// Task, stimulus, and which of its ticks.
-    ticking: Vec<(TaskId, usize, usize)>,
+    /// Tasks that a stimulus ticks, and its column.
+    ticking: Vec<(TaskId, TickColumn)>,
     /// Everything up to this time is there, s.
     until: f64,
 }
@@ -57,7 +58,7 @@ impl VirtualStimuli {
     /// The stimuli of the plan.
     pub fn new(run: &'static RunState) -> VirtualStimuli {
         let plan = &run.plan;
-        let ticked = |unit: &UnitPlan| ticked_by(&unit.release).map(|(s, tick)| (unit.task, s, tick));
+        let ticked = |unit: &UnitPlan| Some((unit.task, TickColumn::of(run, &unit.release)?));
         let feeds: Vec<_> = (0..plan.stimuli.len()).map(|stimulus| run.board.stimulus(stimulus)).collect();
         let between_steps = feeds.iter().zip(&plan.stimuli).flat_map(|(feed, stimulus)| {
             let ticks = stimulus.ticks.iter().enumerate();
@@ -90,14 +91,8 @@ impl VirtualStimuli {
 
     fn wait_for_all(&mut self, run: &RunState, agenda: &mut Agenda) -> bool {
         loop {
-            for (task, stimulus, tick) in &self.ticking {
-                if agenda.is_hungry(*task) {
-                    while agenda.room(*task) > 0
-                        && let Some(time) = self.feeds[*stimulus].take_tick(*tick)
-                    {
-                        agenda.feed(*task, time);
-                    }
-                }
+            for (task, column) in &self.ticking {
+                agenda.feed(*task, |timeline| column.take(timeline, |_| ()));
             }
             let next = agenda.peek();
             let has_rows = self.until == f64::INFINITY || next.is_some_and(|next| next.seconds() <= self.until);

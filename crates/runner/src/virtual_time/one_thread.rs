@@ -16,7 +16,6 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use vecud_plan::schedule::{Agenda, Timeline};
 use vecud_plan::{TaskPlan, UnitId};
 use vecud_record::board::Global;
-use vecud_record::control::CommandOutcome;
 
 /// Runs all activations up to the stop time, or until the end of the run is requested, and returns the pending releases. `hosts`
 /// has one per instance.
@@ -44,7 +43,7 @@ pub fn run(
     let mut order = 0;
     while goes_on(run, &mut agenda, stop_request) && stimuli.wait(run, &mut agenda) {
         if let Some(requests) = &mut requests {
-            requests.hand_to(run, &mut agenda, CommandOutcome::Applied);
+            requests.hand_on(run, Some(&mut agenda), false);
         }
         if pause_request.load(Relaxed) != 0 {
             // Not in the midst of an instant.
@@ -53,7 +52,7 @@ pub fn run(
             {
                 complete.store(run.since_start(next).saturating_sub(1), Release);
                 pause::wait(run, || {
-                    requests.iter_mut().for_each(|own| own.hand_to(run, &mut agenda, CommandOutcome::Held));
+                    requests.iter_mut().for_each(|own| own.hand_on(run, Some(&mut agenda), true));
                 });
                 continue;
             }

@@ -284,19 +284,15 @@ impl Agenda {
         self.advance().map(|_| self.taken.time)
     }
 
-    /// How many times of a stimulus a task would take now.
-    pub fn room(&self, task: TaskId) -> usize {
-        self.timelines[task.0].room()
-    }
-
-    /// Whether nothing that a stimulus has handed over waits for a task.
-    pub fn is_hungry(&self, task: TaskId) -> bool {
-        self.timelines[task.0].is_hungry()
-    }
-
-    /// Adds the next time of a stimulus, while there is room.
-    pub fn feed(&mut self, task: TaskId, time: Instant) {
-        self.change(task, |timeline| timeline.feed(time));
+    /// Has times of a stimulus brought to a task for which none of them waits.
+    pub fn feed(&mut self, task: TaskId, feed: impl FnOnce(&mut Timeline)) {
+        let timeline = &mut self.timelines[task.0];
+        if timeline.is_hungry() {
+            feed(timeline);
+            if !timeline.is_hungry() {
+                self.note(task);
+            }
+        }
     }
 
     /// The timelines as they are now, by task.

@@ -1,6 +1,6 @@
-use super::super::follow::model;
-use super::super::{Follower, RowLookup};
 use super::*;
+use crate::stimulus::follow::model;
+use crate::stimulus::{Follower, RowLookup};
 use proptest::prelude::*;
 use vecud_description::VariableType;
 use vecud_plan::{FedClock, FedValue, FmuId, Interpolation, StepClock, TickTarget};
