@@ -19,7 +19,7 @@ impl Left {
     /// whose name it still has; else the one whose program it runs. To be called before the process is ended.
     pub fn of(plan: &Plan, process: &Process) -> Left {
         let fmus = || (0..plan.fmus.len()).map(FmuId);
-        let by_thread = || plan.units.iter().find(|task| task.thread == process.name).map(|task| task.fmu);
+        let by_thread = || plan.units.iter().find(|unit| unit.thread == process.name).map(|unit| unit.fmu);
         let program = read_link(format!("/proc/{}/exe", process.pid)).ok();
         let by_program = || {
             let program = program.as_ref()?;

@@ -49,7 +49,7 @@ impl State {
 
 #[derive(Clone)]
 struct Watched {
-    task: UnitId,
+    unit: UnitId,
     tid: u32,
     given: State,
     /// The highest priority of the instance, which the preemption lock gives to a holder during a section.
@@ -127,10 +127,10 @@ impl ThreadWatcher {
 
     /// Changes by FMU code, as findings about an instance's tasks.
     pub fn findings(&self, plan: &Plan, fmu: FmuId) -> Option<FindingResult> {
-        let mut own = self.changed.iter().filter(|(task, _)| plan.units[task.0].fmu == fmu);
+        let mut own = self.changed.iter().filter(|(unit, _)| plan.units[unit.0].fmu == fmu);
         let count = own.clone().count() as u64;
-        let (task, what) = own.next()?;
-        let planned = &plan.units[task.0];
+        let (unit, what) = own.next()?;
+        let planned = &plan.units[unit.0];
         let more = match count {
             1 => String::new(),
             _ => format!(", and so for {} more of its threads", count - 1),
@@ -161,9 +161,9 @@ impl ThreadWatcher {
             ceilings[planned.fmu.0] = planned.fifo.get().max(ceilings[planned.fmu.0]);
         }
         let mut all = true;
-        for task in plan.tasks.iter().map(TaskPlan::first) {
-            let planned = &plan.units[task.0];
-            let scheduled = own(board.task(task).get(TaskWord::Tid)).and_then(|tid| {
+        for unit in plan.tasks.iter().map(TaskPlan::first) {
+            let planned = &plan.units[unit.0];
+            let scheduled = own(board.task(unit).get(TaskWord::Tid)).and_then(|tid| {
                 if fifo {
                     scheduling::set_fifo_of(tid, planned.fifo.get())?;
                 }
@@ -171,7 +171,7 @@ impl ThreadWatcher {
             });
             match scheduled {
                 Ok((tid, given)) => {
-                    self.watched.push(Watched { task, tid, given, ceiling: ceilings[planned.fmu.0] });
+                    self.watched.push(Watched { unit, tid, given, ceiling: ceilings[planned.fmu.0] });
                 }
                 Err(error) => {
                     remarks.push((3, kind::NOT_STARTED, format!("thread {}: {error}", planned.thread)));
@@ -204,13 +204,13 @@ impl ThreadWatcher {
             let mut expected = watched.given.clone();
             let changed = now.scheduling;
             let raised = !idle && changed.policy == Policy::Fifo && changed.priority == watched.ceiling;
-            let demoted = board.task(watched.task).get(TaskWord::Demoted) == 1 && changed.policy == Policy::Other;
+            let demoted = board.task(watched.unit).get(TaskWord::Demoted) == 1 && changed.policy == Policy::Other;
             if raised || demoted {
                 expected.scheduling = changed;
             }
             if now != expected {
                 let what = format!("{} now, not {}", now.words(), watched.given.words());
-                self.changed.insert(watched.task, what);
+                self.changed.insert(watched.unit, what);
             }
         }
     }

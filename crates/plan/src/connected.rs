@@ -10,7 +10,7 @@ use super::{ConnectionPlan, FmuPlan, UnitPlan};
 /// The plans of all connections. `fmus`: the instances that they are between.
 pub(super) fn plans(
     resolved: &Resolved,
-    tasks: &[UnitPlan],
+    units: &[UnitPlan],
     fmus: &[FmuPlan],
     findings: &mut Findings,
 ) -> Vec<ConnectionPlan> {
@@ -44,7 +44,7 @@ pub(super) fn plans(
         }
     };
     let connections = resolved.links.iter().map(plan).collect();
-    delays::complete(connections, tasks, fmus, resolved.rig, findings)
+    delays::complete(connections, units, fmus, resolved.rig, findings)
 }
 
 impl Resolved<'_> {

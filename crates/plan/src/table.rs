@@ -189,8 +189,8 @@ fn triggers(plan: &Plan) -> String {
     let mut rows = Vec::new();
     for fmu in &plan.fmus {
         for clock in &fmu.output_clocks {
-            let tasks = clock.targets.iter().map(name);
-            let targets: Vec<String> = tasks.chain(clock.clocks.iter().map(|clock| plan.clock_name(*clock))).collect();
+            let units = clock.targets.iter().map(name);
+            let targets: Vec<String> = units.chain(clock.clocks.iter().map(|clock| plan.clock_name(*clock))).collect();
             let by: Vec<String> = clock.ticked_by.iter().map(name).collect();
             let when = match &clock.input {
                 Some(input) => format!("{}, ", release(plan, &input.release)),
@@ -214,7 +214,7 @@ fn triggers(plan: &Plan) -> String {
             None => "not received in virtual time".to_owned(),
         };
         let rate = format!("at most {max_rate} events per second; {receiver}");
-        let target = target.clock.map_or_else(|| name(&target.task), |clock| plan.clock_name(clock));
+        let target = target.clock.map_or_else(|| name(&target.unit), |clock| plan.clock_name(clock));
         rows.push(vec![source.to_string(), "→".to_owned(), target, rate]);
     }
     indented(rows.iter(), &[])
@@ -236,7 +236,7 @@ fn stimuli(plan: &Plan) -> String {
             let to = tick
                 .target
                 .clock
-                .map_or_else(|| plan.full_name(&plan.units[tick.target.task.0]), |clock| plan.clock_name(clock));
+                .map_or_else(|| plan.full_name(&plan.units[tick.target.unit.0]), |clock| plan.clock_name(clock));
             columns.push((tick.cell, cells(&[&stimulus.file, &tick.column, "→", &to, "ticks"])));
         }
         columns.sort();

@@ -251,8 +251,8 @@ impl TaskState {
 /// The state that the threads of one core share.
 #[derive(Debug)]
 pub struct CoreState {
-    /// The tasks of the core, most urgent first.
-    pub tasks: Vec<UnitId>,
+    /// The units of the core, most urgent first.
+    pub units: Vec<UnitId>,
     /// A bit per place: that task was given mail (ticks, a deadline, an interval), and its thread, which looks for none before,
     /// has not noticed yet.
     pub pending: Vec<AtomicU64>,
@@ -281,7 +281,7 @@ impl RunState {
         let fifo = scheduling == Scheduling::Fifo;
         let shared = if fifo { plan.shared() } else { Vec::new() };
         let shared_by = |fmu: FmuId| -> Vec<&Vec<UnitId>> {
-            shared.iter().filter(|tasks| plan.units[tasks[0].0].fmu == fmu).collect()
+            shared.iter().filter(|units| plan.units[units[0].0].fmu == fmu).collect()
         };
         let ahead = |index: usize| {
             let own = &plan.units[index];
@@ -308,7 +308,7 @@ impl RunState {
                     core,
                     place,
                     ahead: ahead(index),
-                    shared: shared_by(unit.fmu).iter().position(|tasks| tasks.contains(&UnitId(index))),
+                    shared: shared_by(unit.fmu).iter().position(|units| units.contains(&UnitId(index))),
                     kind: unit.partition().map(|partition| partition.kind),
                 })
             })
@@ -349,9 +349,9 @@ impl RunState {
         let versions = plan.connections.iter().map(|connection| cells::versions(&plan, connection)).collect();
         let cores = cores
             .into_iter()
-            .map(|(_, tasks)| CoreState {
-                pending: (0..tasks.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-                tasks,
+            .map(|(_, units)| CoreState {
+                pending: (0..units.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+                units,
                 executed: AtomicI64::new(0),
                 occupancy: CoreOccupancy::new(),
             })
@@ -693,7 +693,7 @@ impl RunState {
         while places != 0 {
             let place = first + places.trailing_zeros() as usize;
             places &= places - 1;
-            self.tasks[core.tasks[place].0].wake.wake_marked();
+            self.tasks[core.units[place].0].wake.wake_marked();
         }
     }
 

@@ -143,7 +143,7 @@ fn free_the_kept(run: &RunState, unit: UnitId) {
     let free = free_cpus(run);
     let moved = kept.into_iter().filter(|tid| affinity::move_to(*tid, &free).is_ok()).count() as u64;
     if moved > 0 {
-        let seen = Occurrence { task: Some(unit), value: moved, ..Occurrence::default() };
+        let seen = Occurrence { unit: Some(unit), value: moved, ..Occurrence::default() };
         run.board.fmu(run.plan.units[unit.0].fmu).findings().note(FindingKind::StarvedThreads, seen);
     }
 }

@@ -22,7 +22,7 @@ pub fn plans(rig: &Rig, units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<EndpointPla
 /// partitions that are more urgent than everything that an event can start. It goes to an allowed core without partitions, else
 /// to the core of that clock.
 pub fn receiver(mode: Mode, endpoints: &[EndpointPlan], units: &[UnitPlan], host: &HostFacts) -> Option<ReceiverPlan> {
-    let first = endpoints.iter().map(|endpoint| endpoint.target.task).min_by_key(|unit| {
+    let first = endpoints.iter().map(|endpoint| endpoint.target.unit).min_by_key(|unit| {
         let task_plan = &units[unit.0];
         (std::cmp::Reverse(task_plan.fifo.get()), *unit)
     })?;
@@ -52,7 +52,7 @@ mod tests {
     fn a_source_knows_its_task_and_the_task_its_source() {
         let plan = ecu_and_plant(UDP);
         let EndpointPlan { source, target, max_rate } = &plan.endpoints[0];
-        assert_eq!((source.to_string().as_str(), target.task, *max_rate), ("udp 127.0.0.1:5005", UnitId(0), 20.0));
+        assert_eq!((source.to_string().as_str(), target.unit, *max_rate), ("udp 127.0.0.1:5005", UnitId(0), 20.0));
         assert_eq!(plan.units[0].release, Release::Endpoint { endpoint: 0 });
         assert_eq!(plan.notes, Vec::<String>::new());
     }

@@ -107,7 +107,7 @@ fn plan(Ends { producers, consumers }: Ends, units: &[UnitPlan], roots: &[Vec<Un
     let producer = |id: UnitId| {
         let all = count(kept, visible_every(id, units, roots));
         let versions = if by_release { all.min(selected) } else { all };
-        ProducerPlan { task: id, versions: versions.min(u32::MAX.into()) as usize }
+        ProducerPlan { unit: id, versions: versions.min(u32::MAX.into()) as usize }
     };
     let with_tick = consumers.iter().all(|to| producers.iter().all(|from| goes_with_tick(*from, *to, units)));
     DelayPlan { producers: producers.into_iter().map(producer).collect(), consumers, by_release, with_tick }

@@ -11,8 +11,8 @@ use vecud_base::plain::plain;
 use vecud_base::time::Nanos;
 
 /// `fmu.clock`, for messages.
-pub fn name(plan: &Plan, task: UnitId) -> String {
-    plain(&plan.full_name(&plan.units[task.0]))
+pub fn name(plan: &Plan, unit: UnitId) -> String {
+    plain(&plan.full_name(&plan.units[unit.0]))
 }
 
 /// All clocks of each core, and the missing figures. `run`: the source of measured figures, as the user named it.
@@ -88,12 +88,12 @@ pub fn refusal(plan: &Plan, analysis: &Analysis) -> Option<String> {
     (!paragraphs.is_empty()).then(|| paragraphs.join("\n"))
 }
 
-fn miss(plan: &Plan, task: UnitId, clock: &ClockVerdict, worst: &Worst) -> String {
-    let planned = &plan.units[task.0];
+fn miss(plan: &Plan, unit: UnitId, clock: &ClockVerdict, worst: &Worst) -> String {
+    let planned = &plan.units[unit.0];
     let deadline = clock.deadline.unwrap_or(Nanos::MAX);
     let mut text = format!(
         "clock {} misses its deadline of {} by {}: on core {} its worst response is {}",
-        name(plan, task),
+        name(plan, unit),
         duration(deadline),
         duration(clock.late().unwrap_or_default()),
         planned.cpu,
@@ -112,7 +112,7 @@ fn miss(plan: &Plan, task: UnitId, clock: &ClockVerdict, worst: &Worst) -> Strin
         part(*time, format!("{}, which goes before it: {count} {activations}", name(plan, *other)));
     }
     for (other, time) in &worst.blocking {
-        let shares = plan.share(task, *other);
+        let shares = plan.share(unit, *other);
         let what = match plan.units[other.0].makes_steps() {
             _ if shares => "which shares its FIFO priority and has begun",
             true => "which takes turns and has begun",

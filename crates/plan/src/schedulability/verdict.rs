@@ -217,10 +217,10 @@ impl System {
         system.tasks = system.task.iter().map(|&task| system.in_numbers(plan, known, task)).collect();
         // All levels that share a priority, except the least urgent one, wait for others of these.
         for shared in plan.shared() {
-            let level = |task: &UnitId| plan.units[task.0].level;
+            let level = |unit: &UnitId| plan.units[unit.0].level;
             let last = shared.last().map(level);
-            for task in shared.iter().filter(|task| Some(level(task)) != last) {
-                if let Some(place) = system.place[task.0] {
+            for unit in shared.iter().filter(|unit| Some(level(unit)) != last) {
+                if let Some(place) = system.place[unit.0] {
                     system.tasks[place].waits = true;
                 }
             }

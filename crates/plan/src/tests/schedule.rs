@@ -112,8 +112,8 @@ fn fixed_and_tunable_clocks_without_interval_decimal_are_asked_and_take_nothing_
              {attributes}/>"
         );
         let text = format!("[fmu.x]\npath = \"x\"\n[fmu.x.clock.c]\n{rig}");
-        let task = try_build(&text, &[description(&xml)], &host()).map(|plan| plan.units[0].clone());
-        task.map(|task| (task.release.clone(), partition(&task).write_interval, partition(&task).write_shift))
+        let unit = try_build(&text, &[description(&xml)], &host()).map(|plan| plan.units[0].clone());
+        unit.map(|unit| (unit.release.clone(), partition(&unit).write_interval, partition(&unit).write_shift))
     };
     let [tenth, fifth, half] = ["1/10", "1/5", "1/2"].map(|text| Fraction::parse(text).unwrap());
     assert_eq!(clock("", ""), Ok((Release::Asked, false, false)));
@@ -137,9 +137,9 @@ fn a_changing_clock_is_asked_and_never_told() {
     let xml =
         "<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"changing\" priority=\"1\"/>";
     let plan = try_build("[fmu.x]\npath = \"x\"\n[rig]\noverrun = \"queue\"", &[description(xml)], &host()).unwrap();
-    let task = &plan.units[0];
+    let unit = &plan.units[0];
     assert_eq!(
-        (&task.release, partition(task).write_interval, task.overrun),
+        (&unit.release, partition(unit).write_interval, unit.overrun),
         (&Release::Changing, false, Overrun::Queue)
     );
 }

@@ -36,7 +36,7 @@ pub enum Fate {
 impl OutsideTick {
     /// Hands it to its target: in virtual time by the `agenda`, else to the thread of the task, for the caller to [wake](OutsideTick::wake).
     pub fn hand_over(self, run: &RunState, agenda: Option<&mut Agenda>) -> Fate {
-        let OutsideTick { target: TickTarget { task, clock }, stamp } = self;
+        let OutsideTick { target: TickTarget { unit: task, clock }, stamp } = self;
         let is_taken = match (clock, agenda) {
             // The next communication point looks for it.
             (Some(clock), _) => run.tick_between_steps(clock, stamp),
@@ -58,7 +58,7 @@ impl OutsideTick {
     /// Wakes the thread of the task that has taken it.
     pub fn wake(self, run: &RunState) {
         if self.target.clock.is_none() {
-            run.tasks[self.target.task.0].wake.wake_marked();
+            run.tasks[self.target.unit.0].wake.wake_marked();
         }
     }
 }
@@ -66,8 +66,8 @@ impl OutsideTick {
 /// Counts an item for this target that comes to nothing: it is from before or after the run, or from a pause.
 pub fn discard(run: &RunState, target: TickTarget) {
     match target.clock {
-        None => run.board.task(target.task).count_shared(TaskWord::Discarded, 1),
-        Some(_) => run.discard_ticks(target.task, 1),
+        None => run.board.task(target.unit).count_shared(TaskWord::Discarded, 1),
+        Some(_) => run.discard_ticks(target.unit, 1),
     }
 }
 
@@ -101,7 +101,7 @@ impl Intake {
 
     /// Takes an item in that came at `arrival`, wall clock: hands it over, or counts it by the reason why not.
     pub fn take(&mut self, run: &RunState, arrival: Nanos) {
-        let cells = run.board.task(self.target.task);
+        let cells = run.board.task(self.target.unit);
         cells.count_shared(TaskWord::Received, 1);
         let after = run.plan.stop.is_some_and(|stop| arrival >= run.wall(stop));
         // In a pause, or in one that is over by now.

@@ -455,8 +455,8 @@ fn failed(host: &PartitionHost, activation: &Activation, error: &ActivationError
 /// Notes that an activation has executed for longer than the period of its clock.
 #[cold]
 fn outlasts(context: &TaskContext, due: &Due, execution: i64) {
-    let (task, reference) = (Some(context.unit), context.plan.clock());
-    let seen = Occurrence { task, reference, time: Some(due.time), value: execution as u64 };
+    let (unit, reference) = (Some(context.unit), context.plan.clock());
+    let seen = Occurrence { unit, reference, time: Some(due.time), value: execution as u64 };
     context.run.board.fmu(context.plan.fmu).findings().note(FindingKind::OutlastsPeriod, seen);
 }
 

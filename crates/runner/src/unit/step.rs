@@ -172,7 +172,7 @@ impl StepUnit {
 pub fn end(run: &RunState, host: &PartitionHost, stepping: &Stepping) {
     let findings = run.board.fmu(host.fmu()).findings();
     if findings.count(FindingKind::AskedForEnd) == 0 {
-        let seen = Occurrence { task: Some(stepping.unit()), time: stepping.reached, ..Occurrence::default() };
+        let seen = Occurrence { unit: Some(stepping.unit()), time: stepping.reached, ..Occurrence::default() };
         findings.note(FindingKind::AskedForEnd, seen);
     }
     if run.plan.on_error == OnError::Stop {
