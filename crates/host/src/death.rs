@@ -82,9 +82,9 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
         return Some(ExitCause::of(Some(plan.units[unit.0].fmu), FmuStatus::Hung, problem));
     }
     if let Some(unit) = board.named_task(global(Global::StarvedTask)) {
-        let cpu = plan.units[unit.0].cpu;
+        let cpu = plan.task_of(unit).cpu;
         let has_begun = |own: &UnitId| board.task(*own).get(TaskWord::Activations) > 0;
-        let of_core = (0..plan.units.len()).map(UnitId).filter(|own| plan.units[own.0].cpu == cpu && has_begun(own));
+        let of_core = (0..plan.units.len()).map(UnitId).filter(|own| plan.task_of(*own).cpu == cpu && has_begun(own));
         let last = of_core.map(|own| unbegun::last_time(board, own)).max().unwrap_or(plan.start);
         let message = format!(
             "{} got no core: other programs of the same or a higher priority had core {cpu}, on which nothing of the rig has begun since \

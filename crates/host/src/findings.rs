@@ -185,7 +185,7 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: FindingKind, count: u64, fi
             let (plan, own) = (&prepared.plan, &prepared.plan.fmus[fmu.0].name);
             let unit = first.unit.map(|unit| &plan.units[unit.0]);
             let (held_by, cpu) =
-                unit.map_or(("a partition".to_owned(), 0), |unit| (plain(&plan.told_name(unit)), unit.cpu));
+                unit.map_or(("a partition".to_owned(), 0), |unit| (plain(&plan.told_name(unit)), plan.tasks[unit.task.0].cpu));
             format!(
                 "{held_by} held core {cpu} for more than 1 s, and {} of FMU code that could run there alone got nothing of it: the watchdog has \
                  moved them to cores without partitions. Threads that a partition makes stay on its core: let it sleep while it waits for \

@@ -296,8 +296,8 @@ fn exceeded(
 
 /// Execution time of all other tasks of a core, ns.
 fn executed_by_others(plan: &Plan, board: Board, unit: UnitId) -> u64 {
-    let cpu = plan.units[unit.0].cpu;
-    let others = (0..plan.units.len()).filter(|other| *other != unit.0 && plan.units[*other].cpu == cpu);
+    let cpu = plan.task_of(unit).cpu;
+    let others = (0..plan.units.len()).filter(|other| *other != unit.0 && plan.task_of(UnitId(*other)).cpu == cpu);
     others.fold(0, |sum, other| sum.saturating_add(board.task(UnitId(other)).histogram(Metric::Execution).sum()))
 }
 

@@ -36,7 +36,7 @@ pub fn clock(
     scheduling: Scheduling,
     dropped: &[(UnitId, u64)],
 ) -> ClockResult {
-    let (planned, cells) = (&plan.units[unit.0], board.task(unit));
+    let (planned, task, cells) = (&plan.units[unit.0], plan.task_of(unit), board.task(unit));
     let fmu = &plan.fmus[planned.fmu.0];
     let asked = [TaskWord::AskedCounter, TaskWord::AskedResolution].map(|word| cells.get(word));
     let interval = match &planned.release {
@@ -55,9 +55,9 @@ pub fn clock(
         interval_s: interval.map(Fraction::seconds),
         activated_by: activated_by(plan, &planned.release, interval),
         fmi_priority: planned.urgency,
-        fifo_priority: (scheduling == Scheduling::Fifo).then_some(planned.fifo),
-        cpu: planned.cpu,
-        thread: planned.thread.clone(),
+        fifo_priority: (scheduling == Scheduling::Fifo).then_some(task.fifo),
+        cpu: task.cpu,
+        thread: task.thread.clone(),
         releases: None,
         activations: cells.get(TaskWord::Activations),
         overruns: cells.get(TaskWord::Overruns),

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use vecud_linux::scheduling::{self, Policy};
 use vecud_linux::{SysError, affinity};
-use vecud_plan::{FmuId, Plan, TaskPlan, UnitId};
+use vecud_plan::{FmuId, Plan, UnitId};
 use vecud_record::board::{Board, Global, Phase, Scheduling, TaskWord, ThreadsState as Said};
 use vecud_record::log::kind;
 use vecud_report::FindingResult;
@@ -138,7 +138,7 @@ impl ThreadWatcher {
         let message = format!(
             "fmu `{}`: its code has changed how thread {} of {} is scheduled: {what}{more}",
             plan.fmus[fmu.0].name,
-            planned.thread,
+            plan.task_of(*unit).thread,
             plan.told_name(planned)
         );
         Some(FindingResult { kind: "thread_changed".into(), count, message })
@@ -158,23 +158,24 @@ impl ThreadWatcher {
         };
         let mut ceilings = vec![0; plan.fmus.len()];
         for planned in plan.units.iter().filter(|_| fifo) {
-            ceilings[planned.fmu.0] = planned.fifo.get().max(ceilings[planned.fmu.0]);
+            ceilings[planned.fmu.0] = plan.tasks[planned.task.0].fifo.get().max(ceilings[planned.fmu.0]);
         }
         let mut all = true;
-        for unit in plan.tasks.iter().map(TaskPlan::first) {
-            let planned = &plan.units[unit.0];
+        for task in &plan.tasks {
+            let unit = task.first();
             let scheduled = own(board.task(unit).get(TaskWord::Tid)).and_then(|tid| {
                 if fifo {
-                    scheduling::set_fifo_of(tid, planned.fifo.get())?;
+                    scheduling::set_fifo_of(tid, task.fifo.get())?;
                 }
                 Ok((tid, State::of(tid)?))
             });
             match scheduled {
                 Ok((tid, given)) => {
-                    self.watched.push(Watched { unit, tid, given, ceiling: ceilings[planned.fmu.0] });
+                    let ceiling = ceilings[plan.units[unit.0].fmu.0];
+                    self.watched.push(Watched { unit, tid, given, ceiling });
                 }
                 Err(error) => {
-                    remarks.push((3, kind::NOT_STARTED, format!("thread {}: {error}", planned.thread)));
+                    remarks.push((3, kind::NOT_STARTED, format!("thread {}: {error}", task.thread)));
                     all = false;
                 }
             }

@@ -121,9 +121,9 @@ fn under_way(
 pub fn held_up_by(plan: &Plan, board: Board, standings: &[TaskProgress], task: UnitId) -> Option<UnitId> {
     let fifo = board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
     let started = standings[task.0].under_way?.started;
-    let planned = &plan.units[task.0];
+    let planned = plan.task_of(task);
     let holds = |other: &usize| {
-        let theirs = &plan.units[*other];
+        let theirs = plan.task_of(UnitId(*other));
         theirs.cpu == planned.cpu
             && theirs.fifo.get() > planned.fifo.get()
             && standings[*other].under_way.is_some_and(|own| own.started > started)

@@ -48,7 +48,7 @@ pub fn build(
     let instances = instances::plans(&resolved, &order, &cpus, &units, &times);
     let connections = connected::plans(&resolved, &units, &instances, &mut findings);
     let serials = tasks::serial::plans(rig, &fmus, &units, &mut findings);
-    waiting::check(&units, rig, &mut findings);
+    waiting::check(&tasks, &units, rig, &mut findings);
     host::without_effect(rig, &mut findings);
     findings.notes.extend(TracePlan::note(rig, &units).map(str::to_owned));
     findings.refuse()?;
@@ -69,7 +69,7 @@ pub fn build(
         host: HostPlan::of(rig, &order, &fmus),
         fmus: instances,
         initialisation,
-        receiver: endpoints::receiver(rig.mode, &endpoints, &units, machine),
+        receiver: endpoints::receiver(rig.mode, &endpoints, &tasks, &units, machine),
         tasks,
         units,
         serials,

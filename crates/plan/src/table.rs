@@ -64,6 +64,7 @@ fn tasks(plan: &Plan) -> String {
     let head = ["FMU", "clock", "kind", "activated", "FMI priority", "level", "FIFO", "core", "thread", "limits"];
     let mut rows = vec![cells(&head)];
     rows.extend(plan.units.iter().map(|unit| {
+        let task = &plan.tasks[unit.task.0];
         vec![
             plan.fmus[unit.fmu.0].name.clone(),
             unit.name.clone(),
@@ -75,9 +76,9 @@ fn tasks(plan: &Plan) -> String {
             release(plan, &unit.release),
             unit.urgency.map_or_else(String::new, |urgency| urgency.0.to_string()),
             unit.level.to_string(),
-            unit.fifo.get().to_string(),
-            unit.cpu.to_string(),
-            unit.thread.clone(),
+            task.fifo.get().to_string(),
+            task.cpu.to_string(),
+            task.thread.clone(),
             limits(unit),
         ]
     }));
@@ -132,9 +133,9 @@ fn limits(unit: &UnitPlan) -> String {
 
 /// The tasks and FMUs of each core. How loaded the cores are is part of the schedulability.
 fn cores(plan: &Plan) -> String {
-    let cpus: BTreeSet<usize> = plan.units.iter().map(|unit| unit.cpu).collect();
+    let cpus = BTreeSet::from_iter(plan.cores());
     let line = |cpu: usize| {
-        let here: Vec<&UnitPlan> = plan.units.iter().filter(|unit| unit.cpu == cpu).collect();
+        let here: Vec<&UnitPlan> = plan.units.iter().filter(|unit| plan.tasks[unit.task.0].cpu == cpu).collect();
         let fmus: BTreeSet<usize> = here.iter().map(|unit| unit.fmu.0).collect();
         let fmus: Vec<&str> = fmus.into_iter().map(|fmu| plan.fmus[fmu].name.as_str()).collect();
         let tasks = format!("{} task{}", here.len(), if here.len() == 1 { "" } else { "s" });

@@ -187,6 +187,7 @@ fn planned<'a>(plan: &'a Plan, analysis: Option<&Analysis>) -> Planned<'a> {
 
 fn task<'a>(plan: &'a Plan, at: usize, analysis: Option<&Analysis>) -> Task<'a> {
     let unit = &plan.units[at];
+    let task = &plan.tasks[unit.task.0];
     let nanos = |nanos: i64| nanos.max(0) as u64;
     let verdict = analysis.map(|analysis| &analysis.clocks[at]);
     let worst = verdict.and_then(|verdict| verdict.worst());
@@ -201,9 +202,9 @@ fn task<'a>(plan: &'a Plan, at: usize, analysis: Option<&Analysis>) -> Task<'a> 
         activated_by: release(plan, &unit.release),
         fmi_priority: unit.urgency.map(|urgency| urgency.0),
         level: unit.level,
-        fifo_priority: unit.fifo.get(),
-        cpu: unit.cpu,
-        thread: &unit.thread,
+        fifo_priority: task.fifo.get(),
+        cpu: task.cpu,
+        thread: &task.thread,
         overrun: unit.overrun.word(),
         max_latency: unit.limits.max_latency.map(|limit| nanos(limit.0)),
         max_execution: unit.limits.max_execution.map(|limit| nanos(limit.0)),

@@ -194,7 +194,7 @@ impl Reconfigurer {
 }
 
 fn serve(run: &'static RunState, instances: &[Reconfigurable]) {
-    let own: Vec<usize> = run.plan.units.iter().map(|unit| unit.cpu).collect();
+    let own = run.plan.cores();
     let _partitions_go_first = affinity::keep_off(&own);
     let hosts: Vec<&'static PartitionHost> = instances
         .iter()

@@ -270,13 +270,14 @@ impl RunState {
         let clock = SystemClock::tai_if(plan.keeps_tai());
         let mut cores: Vec<(usize, Vec<UnitId>)> = Vec::new();
         let mut places = Vec::new();
-        for (index, unit) in plan.units.iter().enumerate() {
-            let core = cores.iter().position(|(cpu, _)| *cpu == unit.cpu).unwrap_or_else(|| {
-                cores.push((unit.cpu, Vec::new()));
+        for unit in (0..plan.units.len()).map(UnitId) {
+            let own = plan.task_of(unit).cpu;
+            let core = cores.iter().position(|(cpu, _)| *cpu == own).unwrap_or_else(|| {
+                cores.push((own, Vec::new()));
                 cores.len() - 1
             });
             places.push((core, cores[core].1.len()));
-            cores[core].1.push(UnitId(index));
+            cores[core].1.push(unit);
         }
         let fifo = scheduling == Scheduling::Fifo;
         let shared = if fifo { plan.shared() } else { Vec::new() };
@@ -284,8 +285,8 @@ impl RunState {
             shared.iter().filter(|units| plan.units[units[0].0].fmu == fmu).collect()
         };
         let ahead = |index: usize| {
-            let own = &plan.units[index];
-            let equal = |id: &UnitId| plan.units[id.0].cpu == own.cpu && plan.units[id.0].fifo == own.fifo;
+            let own = plan.task_of(UnitId(index));
+            let equal = |id: &UnitId| plan.task_of(*id).cpu == own.cpu && plan.task_of(*id).fifo == own.fifo;
             (0..if fifo { index } else { 0 }).map(UnitId).filter(equal).collect()
         };
         let tasks = (places.into_iter().zip(&plan.units).enumerate())
@@ -316,7 +317,7 @@ impl RunState {
         let instances = (0..plan.fmus.len())
             .map(|index| {
                 let own = plan.units.iter().filter(|unit| unit.fmu == FmuId(index));
-                let ceiling = own.map(|unit| unit.fifo.get()).max().filter(|_| fifo);
+                let ceiling = own.map(|unit| plan.tasks[unit.task.0].fifo.get()).max().filter(|_| fifo);
                 let lock = PreemptionLock::new(plan.fmus[index].levels, ceiling)
                     .map_err(|error| format!("fmu `{}`: {error}", plan.fmus[index].name))?
                     .with_shared(shared_by(FmuId(index)).len());

@@ -56,11 +56,10 @@ pub fn run(
     problems.extend(memory::admit_stacks().err().map(|error| error.to_string()));
     for ((planned, activation), timeline) in run.plan.tasks.iter().zip(activations).zip(timelines) {
         let unit = planned.first();
-        let plan = &run.plan.units[unit.0];
         // Nothing is released for them.
         planned.others().iter().for_each(|member| run.left(*member));
         let body = PartitionThread { run, unit, activation, measure: None, ready: ready.clone() };
-        match thread::spawn_deep(&plan.thread, run.plan.host.stack_kib * 1024, |stack| body.run(timeline, stack)) {
+        match thread::spawn_deep(&planned.thread, run.plan.host.stack_kib * 1024, |stack| body.run(timeline, stack)) {
             Ok(thread) => threads.push(thread),
             Err(error) => problems.push(error.to_string()),
         }
@@ -119,7 +118,7 @@ pub fn run(
     for task in &run.tasks {
         task.wake.wake();
     }
-    let own: Vec<usize> = run.plan.units.iter().map(|unit| unit.cpu).collect();
+    let own = run.plan.cores();
     // Where threads cannot be pinned, which was reported, this is impossible, too.
     if let (true, Err(error)) = (run.pinned, affinity::keep_off(&own)) {
         say(1, kind::NOT_REAL_TIME, &error.to_string());
@@ -294,8 +293,8 @@ fn join(run: &RunState, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Rec
                     |unit: usize| thread::is_kept_from_running(word(unit, TaskWord::Tid) as u32, STARVES);
                 // No thread of this rig keeps it from running.
                 let is_beside = |other: usize| {
-                    let shares_core = run.plan.units[other].cpu == run.plan.units[unit].cpu;
-                    other != unit && shares_core && word(other, TaskWord::Active) == 1
+                    let cpu = |unit: usize| run.plan.task_of(UnitId(unit)).cpu;
+                    other != unit && cpu(other) == cpu(unit) && word(other, TaskWord::Active) == 1
                 };
                 let is_urgent = run.scheduling == Scheduling::Fifo && !is_given_up(unit);
                 let starves =

@@ -2,7 +2,7 @@
 
 use super::{
     ConnectionPlan, EndpointPlan, FmuId, FmuPlan, HostPlan, InitialStep, MasterPlan, ReceiverPlan, Release,
-    RequestedClock, SerialPlan, SignalPlan, StepClock, StimulusPlan, TaskPlan, TracePlan, UnitId, UnitPlan,
+    RequestedClock, SerialPlan, SignalPlan, StepClock, StimulusPlan, TaskPlan, TaskWork, TracePlan, UnitId, UnitPlan,
 };
 use crate::rig::{Format, Mode, OnError, OnNan, RigReport, Rotation, TriggerTime};
 use serde::{Deserialize, Serialize};
@@ -88,9 +88,9 @@ impl Plan {
 
     /// The algorithm of the group that a unit is in, if a master makes its steps.
     pub fn master_of(&self, unit: UnitId) -> Option<&MasterPlan> {
-        match self.task_of(unit) {
-            TaskPlan::Group(group) => group.master.as_ref(),
-            TaskPlan::Partition(_) | TaskPlan::Step(_) => None,
+        match &self.task_of(unit).work {
+            TaskWork::Group(group) => group.master.as_ref(),
+            TaskWork::Partition(_) | TaskWork::Step(_) => None,
         }
     }
 
@@ -125,6 +125,6 @@ impl Plan {
 
     /// The core of each task.
     pub fn cores(&self) -> Vec<usize> {
-        self.units.iter().map(|unit| unit.cpu).collect()
+        self.tasks.iter().map(|task| task.cpu).collect()
     }
 }

@@ -107,10 +107,11 @@ pub fn known(plan: &Plan, measured: Option<&MeasuredRun>) -> AnalysisInput {
     inactive(plan, &mut tasks);
     causes(plan, &mut tasks, &runs);
     let HostFigures { wakeup, overhead } = plan.host.figures;
-    let wakeup_of = |task: &UnitPlan| match wakeup {
+    let wakeup_of = |unit: &UnitPlan| match wakeup {
         Some(wakeup) => (wakeup, Origin::Rig),
         None => {
-            measured_wakeup(plan, &runs, task.cpu).map_or((WAKEUP, Origin::Default), |wakeup| (wakeup, Origin::Run))
+            let cpu = plan.tasks[unit.task.0].cpu;
+            measured_wakeup(plan, &runs, cpu).map_or((WAKEUP, Origin::Default), |wakeup| (wakeup, Origin::Run))
         }
     };
     AnalysisInput {
@@ -233,7 +234,8 @@ fn causes(plan: &Plan, tasks: &mut [KnownTask], runs: &[Option<Seen>]) {
 
 /// The worst wake-up of the most urgent clock that was activated there: the others wait for partitions as well.
 fn measured_wakeup(plan: &Plan, runs: &[Option<Seen>], cpu: usize) -> Option<Nanos> {
-    let here = plan.units.iter().zip(runs).filter(|(task, _)| task.cpu == cpu);
+    let tasks = plan.units.iter().map(|unit| &plan.tasks[unit.task.0]);
+    let here = tasks.zip(runs).filter(|(task, _)| task.cpu == cpu);
     let activated = here.filter_map(|(task, run)| Some((task.fifo.get(), (*run)?.clock)));
     let most_urgent = activated.clone().map(|(fifo, _)| fifo).max()?;
     let worst = activated.filter(|(fifo, _)| *fifo == most_urgent).map(|(_, run)| run.wakeup).min()?;

@@ -29,7 +29,7 @@ impl Plan {
         );
         for units in shared {
             let names: Vec<String> = units.iter().map(|unit| name(self, *unit)).collect();
-            let _ = write!(text, "\n    FIFO {}: {}", self.units[units[0].0].fifo.get(), names.join(", "));
+            let _ = write!(text, "\n    FIFO {}: {}", self.task_of(units[0]).fifo.get(), names.join(", "));
             let last = units.iter().map(|unit| self.units[unit.0].level).max();
             let waiting = units.iter().filter(|unit| Some(self.units[unit.0].level) != last);
             for delay in waiting.map(|unit| self.delay(*unit, units, analysis)) {

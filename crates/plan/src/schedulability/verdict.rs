@@ -157,7 +157,7 @@ pub fn analyse(plan: &Plan, measured: Option<&MeasuredRun>) -> Analysis {
         shared: shared(task),
     };
     let clocks = (0..plan.units.len()).map(clock).collect();
-    let cpus: BTreeSet<usize> = plan.units.iter().map(|task| task.cpu).collect();
+    let cpus = BTreeSet::from_iter(plan.cores());
     let cores = cpus.into_iter().map(|cpu| system.core(cpu, &stage)).collect();
     Analysis { clocks, cores, known }
 }
@@ -250,9 +250,9 @@ impl System {
             None => Arrivals::By(Vec::new()),
         };
         Task {
-            core: planned.cpu,
+            core: plan.task_of(UnitId(task)).cpu,
             instance: planned.fmu.0,
-            urgency: planned.fifo.get().into(),
+            urgency: plan.task_of(UnitId(task)).fifo.get().into(),
             level: planned.level,
             waits: false,
             turn: self.turns[task],
@@ -328,6 +328,8 @@ impl System {
 /// Whether something is missing that its bound depends on, for each task.
 fn unknown(plan: &Plan, known: &AnalysisInput) -> Vec<bool> {
     let tasks = &plan.units;
+    let cpu = |task: usize| plan.task_of(UnitId(task)).cpu;
+    let fifo = |task: usize| plan.task_of(UnitId(task)).fifo.get();
     // A turn that is taken over cores waits for work on the other core, which is not reckoned with here.
     let turns = plan.turns();
     let are_apart: Vec<bool> = (0..plan.serials.len()).map(|turn| plan.is_over_cores(turn)).collect();
@@ -338,7 +340,7 @@ fn unknown(plan: &Plan, known: &AnalysisInput) -> Vec<bool> {
     let ceiling = |task: usize| {
         let takes_turns = |other: usize| turns[task].is_some() && turns[other] == turns[task];
         let is_met = |other: &usize| tasks[*other].fmu == tasks[task].fmu || takes_turns(*other);
-        (0..tasks.len()).filter(is_met).map(|other| tasks[other].fifo.get()).max()
+        (0..tasks.len()).filter(is_met).map(fifo).max()
     };
     let causes = |task: usize| match &known.tasks[task].comes {
         Some((Comes::By(causes), _)) => causes.as_slice(),
@@ -349,8 +351,8 @@ fn unknown(plan: &Plan, known: &AnalysisInput) -> Vec<bool> {
     // A task that is incomplete disturbs all that are no more urgent, and blocks up to the ceiling of its instance and of its turn.
     let disturbed = |task: usize| {
         incomplete.iter().any(|&(other, ceiling)| {
-            let reach = ceiling.max(Some(tasks[other].fifo.get()));
-            tasks[other].cpu == tasks[task].cpu && reach >= Some(tasks[task].fifo.get())
+            let reach = ceiling.max(Some(fifo(other)));
+            cpu(other) == cpu(task) && reach >= Some(fifo(task))
         })
     };
     let mut unknown: Vec<bool> = (0..tasks.len()).map(|task| missing(task) || disturbed(task)).collect();
@@ -359,9 +361,7 @@ fn unknown(plan: &Plan, known: &AnalysisInput) -> Vec<bool> {
         let vague: Vec<usize> = (0..tasks.len())
             .filter(|&task| known.tasks[task].active && causes(task).iter().any(|cause| unknown[cause.0]))
             .collect();
-        let affected = |task: usize, &other: &usize| {
-            tasks[other].cpu == tasks[task].cpu && tasks[other].fifo.get() >= tasks[task].fifo.get()
-        };
+        let affected = |task: usize, &other: &usize| cpu(other) == cpu(task) && fifo(other) >= fifo(task);
         let more: Vec<usize> = (0..tasks.len())
             .filter(|&task| !unknown[task] && vague.iter().any(|other| affected(task, other)))
             .collect();

@@ -61,7 +61,7 @@ fn every_element_is_a_task_with_its_number_and_a_thread_of_its_own_name() {
         ("free[2]", 7, 2),
     ];
     assert_eq!(tasks, expected);
-    assert_eq!(plan.units[1].thread, "d.bank[2]");
+    assert_eq!(plan.tasks[1].thread, "d.bank[2]");
     assert_eq!((plan.units[0].level, plan.units[2].level, plan.units[3].level), (0, 0, 1), "one priority, one level");
 }
 

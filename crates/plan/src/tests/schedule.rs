@@ -16,10 +16,10 @@ fn tasks_of_all_fmus_stand_in_one_order() {
     let plan = ecu_and_plant("[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n");
     // Both have 1 ms; the plant produces what the fast task consumes. The interrupt is above the fast task in its FMU.
     assert_eq!(names(&plan), ["ecu.isr", "plant.step", "ecu.fast", "ecu.slow"]);
-    assert_eq!(plan.units.iter().map(|t| t.fifo.get()).collect::<Vec<_>>(), [89, 88, 87, 86]);
+    assert_eq!(plan.tasks.iter().map(|t| t.fifo.get()).collect::<Vec<_>>(), [89, 88, 87, 86]);
     assert_eq!(plan.units.iter().map(|t| t.level).collect::<Vec<_>>(), [0, 0, 1, 2]);
     assert_eq!(plan.fmus.iter().map(|fmu| fmu.levels).collect::<Vec<_>>(), [3, 1]);
-    assert_eq!(plan.units[2].thread, "ecu.fast");
+    assert_eq!(plan.tasks[2].thread, "ecu.fast");
     let millisecond = Fraction::new(1, 1000).unwrap();
     assert_eq!(plan.units[1].release, Release::Periodic { shift: Fraction::ZERO, interval: millisecond });
 }
@@ -154,7 +154,7 @@ fn cores_are_isolated_ones_else_the_last_and_go_round() {
     let plan = try_build(text, &[description(ECU), description(PLANT)], &isolated).unwrap();
     assert_eq!(cpus(&plan), [0, 6]);
     // The whole band again on the other core.
-    assert_eq!(plan.units.iter().filter(|unit| unit.fifo.get() == 89).count(), 2);
+    assert_eq!(plan.tasks.iter().filter(|task| task.fifo.get() == 89).count(), 2);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn below_a_limit_of_the_machine_tasks_keep_their_order_and_leave_room_for_the_wa
         let host = HostFacts { fifo: FifoReach::UpTo(limit), ..host() };
         let text = format!("[fmu.ecu]\npath = \"ecu\"\n[fmu.plant]\npath = \"plant\"\n{more}");
         let plan = try_build(&text, &[description(ECU), description(PLANT)], &host).unwrap();
-        let fifo: Vec<u8> = plan.units.iter().map(|unit| unit.fifo.get()).collect();
+        let fifo: Vec<u8> = plan.tasks.iter().map(|task| task.fifo.get()).collect();
         (fifo, plan.host.fifo_asked.1.get(), plan.host.cooperative)
     };
     assert_eq!(fifo(60, ""), (vec![60, 59, 58, 57], 89, None));

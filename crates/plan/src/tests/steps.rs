@@ -45,8 +45,8 @@ fn a_co_simulation_fmu_is_one_periodic_task() {
         "stepSize=\"0.01\"",
     );
     let plan = plan.unwrap();
-    let [unit] = plan.units.as_slice() else { panic!("{:?}", plan.units) };
-    assert_eq!((unit.name.as_str(), unit.thread.as_str(), unit.kind()), ("step", "m.step", TaskKind::Step));
+    let ([unit], [task]) = (plan.units.as_slice(), plan.tasks.as_slice()) else { panic!("{:?}", plan.units) };
+    assert_eq!((unit.name.as_str(), task.thread.as_str(), unit.kind()), ("step", "m.step", TaskKind::Step));
     assert!(matches!(unit.work, Work::Step(own) if !own.is_variable) && unit.urgency.is_none() && unit.is_contiguous());
     assert_eq!(unit.overrun, crate::rig::Overrun::Queue);
     assert_eq!(unit.limits.max_latency.map(|limit| limit.0), Some(100_000));

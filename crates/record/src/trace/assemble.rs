@@ -177,12 +177,12 @@ pub struct Assembler {
 impl Assembler {
     /// For a run of this plan. `fifo`: a partition that is not running has been preempted by another one of its core.
     pub fn new(plan: &Plan, fifo: bool) -> Assembler {
-        let mut cpus: Vec<usize> = plan.units.iter().map(|unit| unit.cpu).collect();
+        let mut cpus = plan.cores();
         cpus.sort_unstable();
         cpus.dedup();
         let core = |cpu| cpus.binary_search(&cpu).unwrap_or(0);
         Assembler {
-            cores: fifo.then(|| plan.units.iter().map(|unit| core(unit.cpu)).collect()),
+            cores: fifo.then(|| plan.units.iter().map(|unit| core(plan.tasks[unit.task.0].cpu)).collect()),
             inside: vec![Vec::new(); plan.units.len()],
             waiting: Vec::new(),
             flows: HashMap::new(),

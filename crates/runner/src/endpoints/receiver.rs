@@ -189,7 +189,7 @@ impl Body {
             self.run.board.global(Global::ReceiverTid).store(u64::from(thread::current_tid()), SeqCst);
             return affinity::pin_to(plan.cpu);
         }
-        let partitions: Vec<usize> = self.run.plan.units.iter().map(|task| task.cpu).collect();
+        let partitions = self.run.plan.cores();
         // Where partitions cannot be bound to their cores, which was reported, this is impossible, too.
         if self.run.pinned { affinity::keep_off(&partitions) } else { Ok(()) }
     }

@@ -64,10 +64,10 @@ impl PartitionThread {
     /// `stack`: the prefaulted part of the thread's stack.
     pub fn run(mut self, mut timeline: Timeline, stack: Range<usize>) -> (Activation, Timeline) {
         let (run, unit) = (self.run, self.unit);
-        let plan = &run.plan.units[unit.0];
+        let (plan, task) = (&run.plan.units[unit.0], run.plan.task_of(unit));
         let fifo = run.scheduling == Scheduling::Fifo;
-        let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get())).sharing(run.tasks[unit.0].shared);
-        for member in run.plan.task_of(unit).units() {
+        let member = LockMember::new(plan.level, fifo.then_some(task.fifo.get())).sharing(run.tasks[unit.0].shared);
+        for member in task.units() {
             run.board.task(*member).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
         }
         vecud_linux::crash::label_thread(unit.0 as u64 + 1);
@@ -95,7 +95,7 @@ impl PartitionThread {
 
     /// All but the priority, which the supervisor gives.
     fn set_up(&self) -> Result<Option<SysError>, String> {
-        let plan = &self.run.plan.units[self.unit.0];
+        let plan = self.run.plan.task_of(self.unit);
         let place = |error: SysError| format!("thread {}: {error}", plan.thread);
         thread::block_signals().map_err(place)?;
         wake::prepare_to_sleep(self.run.clock).map_err(place)?;
@@ -367,7 +367,7 @@ impl PartitionThread {
         let within = watch.within(run, end - start);
         let execution = within.execution;
         core.executed.fetch_add(execution, Relaxed);
-        core.occupancy.note(awake.since, end, context.plan.fifo.get());
+        core.occupancy.note(awake.since, end, context.fifo);
         leave(context, host, turn);
         if !self.activation.computed() {
             return Some(discarded(context));

@@ -38,6 +38,8 @@ pub struct TaskContext {
     pub core: &'static CoreState,
     /// Without real-time priorities.
     pub cooperative: bool,
+    /// The priority of the thread.
+    pub fifo: u8,
     /// The core that the thread is pinned to; `None`: it runs anywhere.
     pub cpu: Option<usize>,
     /// The time before a release for which the thread polls, ns.
@@ -52,6 +54,7 @@ impl TaskContext {
     /// Looks all of it up for the thread of `unit`.
     pub fn of(run: &'static RunState, unit: UnitId) -> TaskContext {
         let (plan, state, telemetry) = (&run.plan.units[unit.0], &run.tasks[unit.0], &run.telemetry[unit.0]);
+        let task = run.plan.task_of(unit);
         let notes = telemetry.notes.expect("there is a ring in real time");
         let (instance, core) = (&run.instances[plan.fmu.0], &run.cores[state.core]);
         let cooperative = run.scheduling == Scheduling::Cooperative;
@@ -67,7 +70,8 @@ impl TaskContext {
             serial: run.serial(unit),
             core,
             cooperative,
-            cpu: run.pinned.then_some(plan.cpu),
+            fifo: task.fifo.get(),
+            cpu: run.pinned.then_some(task.cpu),
             spin: run.plan.host.spin.0,
             tunable: plan.has_clock(IntervalVariability::Tunable),
             from_outside: matches!(plan.release, Release::Endpoint { .. } | Release::Request),
@@ -78,7 +82,7 @@ impl TaskContext {
     /// wall clock, ns.
     #[inline]
     pub fn of_wakeup(&self, release: i64, woken: i64) -> i64 {
-        self.core.occupancy.of_wakeup(release, woken, self.plan.fifo.get())
+        self.core.occupancy.of_wakeup(release, woken, self.fifo)
     }
 
     /// Asks for the memory that leads to the first FMI call.

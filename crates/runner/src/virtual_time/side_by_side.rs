@@ -81,7 +81,7 @@ pub fn run(
             together.leave(task, run);
             done
         };
-        let name = &run.plan.units[run.plan.tasks[task.0].first().0].thread;
+        let name = &run.plan.tasks[task.0].thread;
         threads.push(thread::spawn_deep(name, 0, body).map_err(|error| error.to_string())?);
     }
     let (mut activations, mut timelines) = (Vec::new(), Vec::new());
