@@ -70,7 +70,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
     for (unit, clock) in clocks.iter().enumerate() {
         let (subject, measured) =
             (tasks::subject(plan, UnitId(unit)), tasks::measured(board, UnitId(unit), clock, facts));
-        problems.extend(judge(&plan.units[unit].limits, &measured, &subject));
+        problems.extend(judge(&plan.limits(UnitId(unit)), &measured, &subject));
     }
     problems.extend(
         shared.into_iter().map(|(fmu, text)| {

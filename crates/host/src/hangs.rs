@@ -158,7 +158,7 @@ impl Hangs {
         under_way: &OngoingActivation,
         verdicts: &mut Vec<HangAction>,
     ) {
-        let stops = plan.units[unit.0].overrun == Overrun::Stop && self.overdue.is_none();
+        let stops = plan.task_of(unit).overrun == Overrun::Stop && self.overdue.is_none();
         if let Some(passed) = under_way.passed.filter(|_| stops) {
             let overdue = Overdue { unit, time: passed.first, late: under_way.late };
             self.overdue = Some(overdue);
@@ -175,13 +175,13 @@ impl Hangs {
         under_way: &OngoingActivation,
         verdicts: &mut Vec<HangAction>,
     ) {
-        let (planned, cells) = (&plan.units[unit.0], board.task(unit));
+        let (fmu, cells) = (plan.units[unit.0].fmu, board.task(unit));
         let Some(own) = &mut self.units[unit.0] else { return };
         let demoted = cells.get(TaskWord::Demoted) == 1;
-        let Some(limit) = own.hangs(&planned.limits, overruns, under_way, demoted, plan.shutdown_timeout) else {
+        let Some(limit) = own.hangs(&plan.limits(unit), overruns, under_way, demoted, plan.shutdown_timeout) else {
             return;
         };
-        if self.given_up.iter().any(|given| plan.units[given.unit.0].fmu == planned.fmu) {
+        if self.given_up.iter().any(|given| plan.units[given.unit.0].fmu == fmu) {
             return;
         }
         let function = function(cells.get(TaskWord::Function)).unwrap_or(Function::ActivateModelPartition);

@@ -51,7 +51,7 @@ fn slower(plan: &Plan, analysis: &Analysis, unit: UnitId, clock: &ClockResult) -
         return None;
     }
     let micros = |nanos: u64| nanos as f64 / 1e3;
-    let given = plan.units[unit.0].figures.execution.map(|given| given.0 as u64);
+    let given = plan.figures(unit).execution.map(|given| given.0 as u64);
     let longest = clock.execution.max();
     let execution = match given {
         Some(given) if longest > given => {

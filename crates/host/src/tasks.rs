@@ -71,7 +71,7 @@ pub fn clock(
             dropped,
         }),
         steps: planned.kind().makes_steps().then(|| steps(planned, cells)),
-        max_latency: planned.limits.max_latency.map(|limit| limit.0 as u64),
+        max_latency: plan.limits(unit).max_latency.map(|limit| limit.0 as u64),
         schedulability: schedulability::seen(plan, cells),
         wakeup_latency: measured(Metric::Wakeup),
         start_latency: measured(Metric::Start),

@@ -43,7 +43,7 @@ impl Unbegun {
         }
         let returned = time_base.returned(finished)?;
         let found = after(last, returned);
-        match (planned.overrun, found) {
+        match (plan.task_of(unit).overrun, found) {
             (Overrun::Queue, Some(found)) if planned.is_contiguous() => {
                 Unbegun::at(released_until, time_base, found.first, 0, after(found.first, now))
             }
@@ -101,7 +101,7 @@ fn instant(board: Board, unit: UnitId, words: [TaskWord; 3]) -> Instant {
 /// How many releases wait behind the activation of this time, which is under way: they had come when the one before it returned.
 pub fn waiting_behind(plan: &Plan, board: Board, time_base: TimeBase, unit: UnitId, time: Instant) -> u64 {
     let (planned, finished) = (&plan.units[unit.0], board.task(unit).get(TaskWord::FinishedAt) as i64);
-    let returned = time_base.returned(finished).filter(|_| planned.overrun == Overrun::Queue);
+    let returned = time_base.returned(finished).filter(|_| plan.task_of(unit).overrun == Overrun::Queue);
     let found = returned.zip(interval(board, unit));
     let found =
         found.and_then(|(returned, interval)| Passed::of(time, interval, time, returned, plan.released_until(planned)));
@@ -117,12 +117,12 @@ pub fn interval(board: Board, unit: UnitId) -> Option<Fraction> {
 /// Counts releases that have found an activation running, or waiting, as its thread would have done at its end. `late`: how late the
 /// first of them is, ns.
 pub fn count_overruns(plan: &Plan, board: Board, unit: UnitId, passed: Passed, late: i64) {
-    let (cells, planned) = (board.task(unit), &plan.units[unit.0]);
-    if planned.overrun == Overrun::Stop {
+    let (cells, overrun) = (board.task(unit), plan.task_of(unit).overrun);
+    if overrun == Overrun::Stop {
         return cells.count_shared(TaskWord::Overruns, 1);
     }
     cells.count_shared(TaskWord::Overruns, passed.count);
-    if planned.overrun == Overrun::Skip {
+    if overrun == Overrun::Skip {
         cells.count(TaskWord::Skipped, passed.count);
         board.note_break(unit, Break::Overrun, passed.first);
     }
@@ -133,7 +133,7 @@ pub fn count_overruns(plan: &Plan, board: Board, unit: UnitId, passed: Passed, l
         let many = each.min(passed.count - place);
         let after_first = passed.release(place).nanos().minus(passed.first.nanos()).0;
         // What waits in a queue has no response, since it has not begun.
-        let response = (planned.overrun == Overrun::Skip).then_some(Metric::Response);
+        let response = (overrun == Overrun::Skip).then_some(Metric::Response);
         for metric in [Metric::Wakeup, Metric::Start].into_iter().chain(response) {
             cells.histogram(metric).count_many(late.saturating_sub(after_first), many);
         }
@@ -142,16 +142,16 @@ pub fn count_overruns(plan: &Plan, board: Board, unit: UnitId, passed: Passed, l
 
 /// The run is over: so many activations that wait, or are under way, never are complete, and neither is what waits behind them.
 pub fn count_discarded(plan: &Plan, board: Board, unit: UnitId, number: u64, passed: Option<Passed>) {
-    let (cells, planned) = (board.task(unit), &plan.units[unit.0]);
+    let (cells, overrun) = (board.task(unit), plan.task_of(unit).overrun);
     let behind = passed.map_or(0, |passed| passed.count);
-    let waits = match planned.overrun {
+    let waits = match overrun {
         Overrun::Skip => 0,
-        Overrun::Queue if planned.is_contiguous() => behind,
+        Overrun::Queue if plan.units[unit.0].is_contiguous() => behind,
         Overrun::Queue => passed.map_or(0, |passed| passed.waiting(number - 1)),
         Overrun::Stop => behind,
     };
     cells.count_shared(TaskWord::Discarded, number + waits);
-    if planned.overrun == Overrun::Queue {
+    if overrun == Overrun::Queue {
         cells.count(TaskWord::Skipped, behind - waits);
     }
 }

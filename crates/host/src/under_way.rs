@@ -104,7 +104,8 @@ fn under_way(
     let (now, until) = (time_base.simulation(time_base.now), plan.released_until(planned));
     let released = unbegun::interval(board, task).and_then(|interval| Passed::of(time, interval, counted, now, until));
     // The first one ends the run, and later ones are no overruns.
-    let passed = released.map(|passed| if planned.overrun == Overrun::Stop { passed.first_alone() } else { passed });
+    let passed =
+        released.map(|passed| if plan.task_of(task).overrun == Overrun::Stop { passed.first_alone() } else { passed });
     Some(OngoingActivation {
         time,
         started,

@@ -5,8 +5,8 @@
 use super::connections::timing;
 use super::elements::shape_text;
 use super::{
-    EndpointPlan, Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, Timing, UnitPlan,
-    promise, tasks,
+    EndpointPlan, Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, Timing, UnitId,
+    UnitPlan, promise, tasks,
 };
 use crate::rig::Mode;
 use bytesize::ByteSize;
@@ -63,7 +63,7 @@ fn cells(texts: &[&str]) -> Vec<String> {
 fn tasks(plan: &Plan) -> String {
     let head = ["FMU", "clock", "kind", "activated", "FMI priority", "level", "FIFO", "core", "thread", "limits"];
     let mut rows = vec![cells(&head)];
-    rows.extend(plan.units.iter().map(|unit| {
+    rows.extend(plan.units.iter().enumerate().map(|(index, unit)| {
         let task = &plan.tasks[unit.task.0];
         vec![
             plan.fmus[unit.fmu.0].name.clone(),
@@ -79,7 +79,7 @@ fn tasks(plan: &Plan) -> String {
             task.fifo.get().to_string(),
             task.cpu.to_string(),
             task.thread.clone(),
-            limits(unit),
+            limits(plan, UnitId(index)),
         ]
     }));
     indented(rows.iter(), &[4, 5, 6, 7])
@@ -115,14 +115,14 @@ pub fn release(plan: &Plan, release: &Release) -> String {
     }
 }
 
-fn limits(unit: &UnitPlan) -> String {
-    let limits = unit.limits;
+fn limits(plan: &Plan, unit: UnitId) -> String {
+    let limits = plan.limits(unit);
     let micros = |name: &str, nanos: vecud_base::time::Nanos| format!("{name} {} µs", nanos.0 as f64 / 1e3);
     let all = [
         limits.max_latency.map(|limit| micros("latency", limit)),
         limits.max_execution.map(|limit| micros("execution", limit)),
         limits.max_overruns.map(|limit| format!("overruns {limit}")),
-        match unit.overrun {
+        match plan.shown_overrun(unit) {
             Overrun::Skip => None,
             Overrun::Queue => Some("overrun queues".to_owned()),
             Overrun::Stop => Some("overrun stops".to_owned()),

@@ -187,7 +187,7 @@ fn planned<'a>(plan: &'a Plan, analysis: Option<&Analysis>) -> Planned<'a> {
 
 fn task<'a>(plan: &'a Plan, at: usize, analysis: Option<&Analysis>) -> Task<'a> {
     let unit = &plan.units[at];
-    let task = &plan.tasks[unit.task.0];
+    let (task, limits) = (&plan.tasks[unit.task.0], plan.limits(UnitId(at)));
     let nanos = |nanos: i64| nanos.max(0) as u64;
     let verdict = analysis.map(|analysis| &analysis.clocks[at]);
     let worst = verdict.and_then(|verdict| verdict.worst());
@@ -205,10 +205,10 @@ fn task<'a>(plan: &'a Plan, at: usize, analysis: Option<&Analysis>) -> Task<'a> 
         fifo_priority: task.fifo.get(),
         cpu: task.cpu,
         thread: &task.thread,
-        overrun: unit.overrun.word(),
-        max_latency: unit.limits.max_latency.map(|limit| nanos(limit.0)),
-        max_execution: unit.limits.max_execution.map(|limit| nanos(limit.0)),
-        max_overruns: unit.limits.max_overruns,
+        overrun: plan.shown_overrun(UnitId(at)).word(),
+        max_latency: limits.max_latency.map(|limit| nanos(limit.0)),
+        max_execution: limits.max_execution.map(|limit| nanos(limit.0)),
+        max_overruns: limits.max_overruns,
         deadline: verdict.and_then(|verdict| verdict.deadline).map(|deadline| nanos(deadline.0)),
         prediction: verdict.map(|verdict| match &verdict.result {
             ResponseTime::Bounded(_) if verdict.late().is_some() => "late",

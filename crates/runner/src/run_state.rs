@@ -489,7 +489,7 @@ impl RunState {
     /// Counts an overrun of `unit`, seen `late` after its release or tick at `time`; it ends the run, in an orderly way, if the
     /// rig says so.
     pub fn overrun(&self, unit: UnitId, time: Instant, late: i64) {
-        if self.plan.units[unit.0].overrun != Overrun::Stop {
+        if self.plan.task_of(unit).overrun != Overrun::Stop {
             return;
         }
         let word = |word: Global| self.board.global(word);

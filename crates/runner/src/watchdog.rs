@@ -50,7 +50,7 @@ impl Watchdog {
         let watched: Vec<Watched> = threads
             .into_iter()
             .map(|SetUp { unit, demotion, .. }| {
-                let limit = run.plan.units[unit.0].limits.max_execution;
+                let limit = run.plan.task_of(unit).limits.max_execution;
                 Watched { unit, demotion, limit, seen: None }
             })
             .collect();

@@ -22,14 +22,13 @@ pub(super) struct Single {
 /// Time of an activation's violation of a limit, by its own clock, with its description.
 pub(super) fn over_limit(plan: &Plan, single: &Single) -> Option<(i64, String)> {
     let &Single { unit, time, release, start, end, execution } = single;
-    let planned = &plan.units[unit.0];
     let (late, execution) = ((start - release).max(0) as u64, execution.max(0) as u64);
     let measured = Measured { start_latency: late, execution, ..Measured::default() };
-    let (at, what, nanos) = match exceeded(&planned.limits, &measured).next()? {
+    let (at, what, nanos) = match exceeded(&plan.limits(unit), &measured).next()? {
         Kind::LatencyLimit { reached, .. } => (start, "start latency", reached),
         _ => (end, "execution", execution),
     };
-    let (name, time) = (plan.full_name(planned), time as f64 / 1e9);
+    let (name, time) = (plan.full_name(&plan.units[unit.0]), time as f64 / 1e9);
     Some((at, format!("{what} of {name} {} µs at {time} s", nanos as f64 / 1e3)))
 }
 
@@ -82,14 +81,14 @@ impl Over {
             return Some(FirstOver { at: now, why });
         }
         (0..plan.units.len()).map(UnitId).find_map(|unit| {
-            let (planned, cells) = (&plan.units[unit.0], board.task(unit));
+            let (limits, cells) = (plan.limits(unit), board.task(unit));
             let overruns = cells.get(TaskWord::Overruns);
-            let many = planned.limits.max_overruns.is_some_and(|limit| overruns > limit);
+            let many = limits.max_overruns.is_some_and(|limit| overruns > limit);
             let why = if many {
                 format!("{overruns} overruns of {}, {}", name(unit), LimitKey::Overruns.key())
-            } else if overruns > 0 && planned.overrun == Overrun::Stop {
+            } else if overruns > 0 && plan.task_of(unit).overrun == Overrun::Stop {
                 format!("overrun of {}, which ends the run", name(unit))
-            } else if cells.get(TaskWord::Demoted) == 1 && planned.limits.max_execution.is_some() {
+            } else if cells.get(TaskWord::Demoted) == 1 && limits.max_execution.is_some() {
                 format!("{} took longer than {}", name(unit), LimitKey::Execution.key())
             } else {
                 return None;

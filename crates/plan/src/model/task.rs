@@ -19,6 +19,12 @@ pub struct TaskPlan {
     pub cpu: usize,
     /// Name of the thread: at most 15 bytes, unique.
     pub thread: String,
+    /// Overrun policy.
+    pub overrun: Overrun,
+    /// Limits on its releases.
+    pub limits: Limits,
+    /// The rig's figures of its releases, for [`crate::schedulability`].
+    pub figures: Figures,
 }
 
 /// The work of a task when it is released.
@@ -62,12 +68,6 @@ pub struct UnitPlan {
     pub urgency: Option<FmiPriority>,
     /// Priority level within the instance: 0 is the most urgent, equal levels never preempt each other.
     pub level: usize,
-    /// Overrun policy.
-    pub overrun: Overrun,
-    /// Limits.
-    pub limits: Limits,
-    /// The rig's figures, for [`crate::schedulability`].
-    pub figures: Figures,
     /// Set before the activation: one entry per variable type.
     pub set: Vec<BatchPlan>,
     /// Read after it: one entry per variable type.
@@ -230,6 +230,12 @@ impl TaskPlan {
     pub fn others(&self) -> &[UnitId] {
         &self.units()[1..]
     }
+
+    /// Whether the rig sets it a limit that may be exceeded.
+    pub fn has_limit(&self) -> bool {
+        let Limits { max_latency, max_execution, max_overruns } = self.limits;
+        max_latency.is_some() || max_execution.is_some() || max_overruns.is_some() || self.overrun == Overrun::Stop
+    }
 }
 
 impl UnitPlan {
@@ -240,12 +246,6 @@ impl UnitPlan {
             Work::Step(StepPlan { membership: Membership::Master { is_first: true }, .. }) => TaskKind::Group,
             Work::Step(_) => TaskKind::Step,
         }
-    }
-
-    /// Whether the rig sets it a limit that may be exceeded.
-    pub fn has_limit(&self) -> bool {
-        let Limits { max_latency, max_execution, max_overruns } = self.limits;
-        max_latency.is_some() || max_execution.is_some() || max_overruns.is_some() || self.overrun == Overrun::Stop
     }
 
     /// The model partition that it activates; `None`: it is another kind of task.

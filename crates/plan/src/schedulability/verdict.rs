@@ -164,7 +164,7 @@ pub fn analyse(plan: &Plan, measured: Option<&MeasuredRun>) -> Analysis {
 
 /// The rig's deadline, else the interval, for a triggered clock the shortest of its causes.
 fn deadline(plan: &Plan, known: &AnalysisInput, task: usize) -> Option<Nanos> {
-    let given = plan.units[task].figures.deadline;
+    let given = plan.figures(UnitId(task)).deadline;
     given.or_else(|| {
         let interval = interval(&known.tasks, task, true)?;
         Some(Nanos(

@@ -37,9 +37,6 @@ pub fn plans(resolved: &Resolved, order: &PriorityOrder) -> (Vec<TaskPlan>, Vec<
             caused_by: order.units(&causes::of(rank.candidate, fmus, clocks)),
             urgency: candidate.priority,
             level: rank.level,
-            overrun: candidate.overrun,
-            limits: candidate.limits,
-            figures: candidate.figures,
             set,
             get,
             ticks: ticks(resolved, rank.candidate),
@@ -72,8 +69,9 @@ fn tasks(
         }
         members.iter().for_each(|member| task_of[member.0] = TaskId(tasks.len()));
         let rank = &order.ranks[unit.0];
+        let candidate = &clocks.candidates[rank.candidate];
         tasks.push(TaskPlan {
-            work: match clocks.candidates[rank.candidate].clock {
+            work: match candidate.clock {
                 Some(_) => TaskWork::Partition(unit),
                 None if members.len() == 1 && fmu_of(unit).master.is_none() => TaskWork::Step(unit),
                 None => TaskWork::Group(GroupPlan { members, master: None }),
@@ -81,6 +79,9 @@ fn tasks(
             fifo: rank.placed.fifo,
             cpu: rank.cpu,
             thread: std::mem::take(&mut threads[unit.0]),
+            overrun: candidate.overrun,
+            limits: candidate.limits,
+            figures: candidate.figures,
         });
     }
     (tasks, task_of)

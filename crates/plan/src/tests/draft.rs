@@ -120,7 +120,7 @@ fn what_the_rig_says_of_an_element_goes_before_what_it_says_of_the_clock() {
         .collect();
     // Sorted by priority only: elements of one clock keep their order.
     assert_eq!(intervals, expected);
-    assert!(plan.units[..3].iter().all(|unit| unit.limits.max_overruns == Some(3)));
+    assert!(plan.tasks[..3].iter().all(|task| task.limits.max_overruns == Some(3)));
     let told = DraftIntervals { reference: ValueReference(1), fraction: true, intervals };
     assert_eq!(plan.fmus[0].draft_clocks.as_ref().unwrap().intervals, [told]);
     assert!(plan.units.iter().all(|unit| !partition(unit).write_interval), "not again in Initialization Mode");

@@ -99,7 +99,8 @@ fn countdown_tasks_are_listed_and_fixed_intervals_are_written() {
     assert_eq!(f.release, Release::Periodic { shift: Fraction::new(1, 20).unwrap(), interval });
     let [countdown, fixed] = [0, 1].map(|unit| partition(&plan.units[unit]));
     assert!(fixed.write_interval && fixed.supports_fraction && !countdown.write_interval);
-    assert_eq!((f.limits.max_latency.unwrap().0, f.limits.max_overruns), (1500, Some(0)));
+    let limits = plan.tasks[1].limits;
+    assert_eq!((limits.max_latency.unwrap().0, limits.max_overruns), (1500, Some(0)));
 }
 
 /// What the importer decides, it writes; for the rest it asks. What counts is whether `intervalDecimal` is there (FMI 3.0.2,
@@ -139,7 +140,7 @@ fn a_changing_clock_is_asked_and_never_told() {
     let plan = try_build("[fmu.x]\npath = \"x\"\n[rig]\noverrun = \"queue\"", &[description(xml)], &host()).unwrap();
     let unit = &plan.units[0];
     assert_eq!(
-        (&unit.release, partition(unit).write_interval, unit.overrun),
+        (&unit.release, partition(unit).write_interval, plan.tasks[0].overrun),
         (&Release::Changing, false, Overrun::Queue)
     );
 }

@@ -7,7 +7,7 @@ use crate::task_telemetry::TaskTelemetry;
 use crate::thread_host::PartitionHost;
 use vecud_description::IntervalVariability;
 use vecud_linux::prefetch::{prefetch, prefetch_all};
-use vecud_plan::{Release, UnitId, UnitPlan};
+use vecud_plan::{Overrun, Release, UnitId, UnitPlan};
 use vecud_record::board::{Scheduling, TaskCells, TaskWord};
 use vecud_record::figures::TaskFigures;
 use vecud_record::ring::Ring;
@@ -38,6 +38,8 @@ pub struct TaskContext {
     pub core: &'static CoreState,
     /// Without real-time priorities.
     pub cooperative: bool,
+    /// Overrun policy.
+    pub overrun: Overrun,
     /// The priority of the thread.
     pub fifo: u8,
     /// The core that the thread is pinned to; `None`: it runs anywhere.
@@ -70,6 +72,7 @@ impl TaskContext {
             serial: run.serial(unit),
             core,
             cooperative,
+            overrun: task.overrun,
             fifo: task.fifo.get(),
             cpu: run.pinned.then_some(task.cpu),
             spin: run.plan.host.spin.0,
