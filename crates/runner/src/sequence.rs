@@ -239,7 +239,7 @@ impl Sequence<'_> {
         state.leave_ticks();
         self.board.set_phase(Phase::Stopping);
         self.board.global(Global::Complete).store(i64::MAX as u64, SeqCst);
-        activations.iter().for_each(|activation| activation.note_late_inputs(state));
+        activations.iter().for_each(|activation| activation.calls.settle(state));
         let mut instances = shutdown::join(state, controls, activations);
         if code(state, ran) == 0 {
             state::try_out(state, &mut instances, &hosts);

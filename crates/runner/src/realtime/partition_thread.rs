@@ -223,10 +223,10 @@ impl PartitionThread {
                 true => timeline.advance().map(|due| NextRelease::foreseen(&context, due)),
                 false => None,
             };
-            if let Some(interval) = self.activation.take_next() {
+            if let Some(interval) = self.activation.unit.take_next() {
                 timeline.follow(interval, time);
             }
-            if let Some(point) = self.activation.take_point() {
+            if let Some(point) = self.activation.unit.take_point() {
                 timeline.beside(point);
                 next_release = None;
             }
@@ -369,7 +369,7 @@ impl PartitionThread {
         core.executed.fetch_add(execution, Relaxed);
         core.occupancy.note(awake.since, end, context.fifo);
         leave(context, host, turn);
-        if !self.activation.computed() {
+        if !self.activation.calls.computed() {
             return Some(discarded(context));
         }
         // Without real-time priorities any other process may have taken the core meanwhile.
@@ -448,7 +448,7 @@ fn discarded(context: &TaskContext) -> i64 {
 
 #[cold]
 fn failed(host: &PartitionHost, activation: &Activation, error: &ActivationError) {
-    activation.fail();
+    activation.unit.fail();
     error.note(host);
 }
 

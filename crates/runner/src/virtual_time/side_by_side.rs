@@ -122,7 +122,7 @@ fn serve(
         let result = context.activate(run, agenda.due(), moment.seconds);
         // This agenda has no other task that it could tick.
         host.take_events(|_| ());
-        if let Some(point) = context.activation.take_point() {
+        if let Some(point) = context.activation.unit.take_point() {
             agenda.beside(ONLY, point);
         }
         if context.has(|rare| rare.recorded) && result.is_ok() {
