@@ -9,7 +9,7 @@ use vecud_record::samples::NewRecord;
 
 /// A string or binary that an activation has set or read.
 pub struct Text<'a> {
-    /// The task of the activation.
+    /// The unit of the activation.
     pub unit: UnitId,
     /// The time of the sample.
     pub time: Instant,

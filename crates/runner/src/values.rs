@@ -237,7 +237,7 @@ struct Delivery {
 /// The activation that publishes values; `None` in its place stands for Initialization Mode.
 #[derive(Clone, Copy)]
 pub struct Publishing {
-    /// The task.
+    /// The unit.
     pub unit: UnitId,
     /// Its activation time.
     pub time: Instant,

@@ -36,7 +36,7 @@ const HEAP: usize = 256 * 1024;
 pub struct PartitionThread {
     /// The state that all threads share.
     pub run: &'static RunState,
-    /// The task of the thread.
+    /// The first unit of the thread's task.
     pub unit: UnitId,
     /// The FMU code and the buffers of the task.
     pub activation: Activation,
@@ -48,7 +48,7 @@ pub struct PartitionThread {
 
 /// The report of a thread that is set up.
 pub struct SetUp {
-    /// The task of the thread.
+    /// The first unit of the thread's task.
     pub unit: UnitId,
     /// Takes the priority from the thread.
     pub demotion: vecud_linux::preemption::Demotion,

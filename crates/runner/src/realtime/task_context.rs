@@ -18,9 +18,9 @@ use vecud_record::trace::{Note, notes};
 pub struct TaskContext {
     /// The state that all threads share.
     pub run: &'static RunState,
-    /// The task of the thread.
+    /// The first unit of the thread's task.
     pub unit: UnitId,
-    /// The plan of the task.
+    /// The plan of the unit.
     pub plan: &'static UnitPlan,
     /// The words by which other threads hand work to this one.
     pub state: &'static TaskState,
