@@ -124,9 +124,9 @@ fn under_way(plan: &Plan, board: Board, phase: Phase, standing: ProcessState) ->
     if plan.mode != Mode::Virtual {
         return None;
     }
-    let task = (0..plan.units.len()).map(UnitId).find(|task| board.task(*task).get(TaskWord::Function) != 0)?;
+    let unit = (0..plan.units.len()).map(UnitId).find(|unit| board.task(*unit).get(TaskWord::Function) != 0)?;
     let words = [TaskWord::Function, TaskWord::Activations, TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
-    Some(Call { place: CallLocation::Activation(task), mark: words.map(|word| board.task(task).get(word)) })
+    Some(Call { place: CallLocation::Activation(unit), mark: words.map(|word| board.task(unit).get(word)) })
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use vecud_report::{
 };
 
 /// The histograms that only this part has.
-pub fn parts(board: Board, task: UnitId) -> PartsResult {
-    let Some(cells) = board.causes(task) else { return PartsResult::default() };
+pub fn parts(board: Board, unit: UnitId) -> PartsResult {
+    let Some(cells) = board.causes(unit) else { return PartsResult::default() };
     let read = |part| cells.histogram(part).read().into();
     PartsResult {
         preempted: read(ResponsePart::Preempted),
@@ -24,10 +24,10 @@ pub fn parts(board: Board, task: UnitId) -> PartsResult {
 }
 
 /// Everything else.
-pub fn causes(plan: &Plan, board: Board, task: UnitId) -> Causes {
-    let words = board.task(task);
+pub fn causes(plan: &Plan, board: Board, unit: UnitId) -> Causes {
+    let words = board.task(unit);
     let (other_core, demoted) = (words.get(TaskWord::WrongCore), words.get(TaskWord::Demoted) == 1);
-    let Some(cells) = board.causes(task) else { return Causes::default() };
+    let Some(cells) = board.causes(unit) else { return Causes::default() };
     let names = Names { plan, board };
     let worst = |by: WorstBy| {
         let all = (0..WORST).filter_map(|place| cells.worst(by, place).read(plan.units.len()));
@@ -88,14 +88,14 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn name(&self, task: UnitId) -> String {
-        self.plan.full_name(&self.plan.units[task.0])
+    fn name(&self, unit: UnitId) -> String {
+        self.plan.full_name(&self.plan.units[unit.0])
     }
 
     /// The clock of a thread.
     fn of_thread(&self, tid: u32) -> Option<String> {
-        let mut tasks = (0..self.plan.units.len()).map(UnitId).filter(|_| tid != 0);
-        tasks.find(|task| self.board.task(*task).get(TaskWord::Tid) == u64::from(tid)).map(|task| self.name(task))
+        let mut units = (0..self.plan.units.len()).map(UnitId).filter(|_| tid != 0);
+        units.find(|unit| self.board.task(*unit).get(TaskWord::Tid) == u64::from(tid)).map(|unit| self.name(unit))
     }
 
     fn moment(&self, moment: &moment::NotableActivation) -> ActivationResult {
@@ -106,7 +106,7 @@ impl Names<'_> {
         let [start, monotonic] =
             [Global::Start, Global::StartMonotonic].map(|word| self.board.global(word).load(SeqCst));
         let other = |other: &moment::Other| OtherClock {
-            clock: self.name(other.task),
+            clock: self.name(other.unit),
             overlap: other.overlap.max(0) as u64,
             under_way: other.under_way,
         };

@@ -26,7 +26,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
     let global = |word: Global| board.global(word).load(SeqCst);
     let scheduling = scheduling(board);
     let mut clocks: Vec<ClockResult> =
-        (0..plan.units.len()).map(|task| tasks::clock(plan, board, UnitId(task), scheduling, &facts.dropped)).collect();
+        (0..plan.units.len()).map(|unit| tasks::clock(plan, board, UnitId(unit), scheduling, &facts.dropped)).collect();
     let mut notes = plan.notes.clone();
     notes.extend(facts.pauses.note());
     let shared = schedulability::predict(plan, scheduling, &mut clocks, &mut notes);
@@ -67,10 +67,10 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
     problems.extend(died.iter().map(|died| died.problem.clone()));
     problems.extend(given_up(plan, facts, died.as_ref()));
     problems.extend(lasting(plan, board, facts));
-    for (task, clock) in clocks.iter().enumerate() {
+    for (unit, clock) in clocks.iter().enumerate() {
         let (subject, measured) =
-            (tasks::subject(plan, UnitId(task)), tasks::measured(board, UnitId(task), clock, facts));
-        problems.extend(judge(&plan.units[task].limits, &measured, &subject));
+            (tasks::subject(plan, UnitId(unit)), tasks::measured(board, UnitId(unit), clock, facts));
+        problems.extend(judge(&plan.limits(UnitId(unit)), &measured, &subject));
     }
     problems.extend(
         shared.into_iter().map(|(fmu, text)| {
@@ -131,7 +131,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
     let (began, said) = (global(Global::StartMonotonic) as i64, global(Global::Ended) as i64);
     let ended = if said > 0 { said } else { facts.gone };
     let samples_dropped =
-        (0..plan.units.len()).map(|task| board.task(UnitId(task)).get(TaskWord::SamplesDropped)).sum();
+        (0..plan.units.len()).map(|unit| board.task(UnitId(unit)).get(TaskWord::SamplesDropped)).sum();
     Run {
         rig: plan.rig.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -59,43 +59,43 @@ pub fn death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
 
 fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
     let global = |word: Global| board.global(word).load(SeqCst);
-    if let Some(task) = board.named_task(global(Global::HungTask)) {
+    if let Some(unit) = board.named_task(global(Global::HungTask)) {
         if let (Some(function), Some(own)) =
-            (function(board.task(task).get(TaskWord::Function)), facts.unreturned[task.0])
+            (function(board.task(unit).get(TaskWord::Function)), facts.unreturned[unit.0])
         {
-            let fmu = plan.units[task.0].fmu;
+            let fmu = plan.units[unit.0].fmu;
             let limit =
-                facts.hangs.given_up.iter().find(|given| plan.units[given.task.0].fmu == fmu).map(|own| own.limit);
-            let problem = hung(plan, facts, task, function, &own, limit);
+                facts.hangs.given_up.iter().find(|given| plan.units[given.unit.0].fmu == fmu).map(|own| own.limit);
+            let problem = hung(plan, facts, unit, function, &own, limit);
             return Some(ExitCause::of(Some(fmu), FmuStatus::Hung, problem));
         }
         let message = format!(
             "{} and did not return within {} s after the end of the run (rig: shutdown_timeout); the FMU's code hangs",
-            at_work(plan, board, task),
+            at_work(plan, board, unit),
             plan.shutdown_timeout.seconds()
         );
-        let subject = match function(board.task(task).get(TaskWord::Function)) {
-            Some(_) => tasks::subject(plan, task),
+        let subject = match function(board.task(unit).get(TaskWord::Function)) {
+            Some(_) => tasks::subject(plan, unit),
             None => Subject::Run,
         };
         let problem = died(true, subject, message);
-        return Some(ExitCause::of(Some(plan.units[task.0].fmu), FmuStatus::Hung, problem));
+        return Some(ExitCause::of(Some(plan.units[unit.0].fmu), FmuStatus::Hung, problem));
     }
-    if let Some(task) = board.named_task(global(Global::StarvedTask)) {
-        let cpu = plan.units[task.0].cpu;
+    if let Some(unit) = board.named_task(global(Global::StarvedTask)) {
+        let cpu = plan.task_of(unit).cpu;
         let has_begun = |own: &UnitId| board.task(*own).get(TaskWord::Activations) > 0;
-        let of_core = (0..plan.units.len()).map(UnitId).filter(|own| plan.units[own.0].cpu == cpu && has_begun(own));
+        let of_core = (0..plan.units.len()).map(UnitId).filter(|own| plan.task_of(*own).cpu == cpu && has_begun(own));
         let last = of_core.map(|own| unbegun::last_time(board, own)).max().unwrap_or(plan.start);
         let message = format!(
             "{} got no core: other programs of the same or a higher priority had core {cpu}, on which nothing of the rig has begun since \
              {:.3} s, and it was not through within {} s after the \
              end of the run (rig: shutdown_timeout); keep them off that core, or say another one (cpus in [host]) or a higher \
              priority (fifo_priorities in [host])",
-            plain(&plan.told_name(&plan.units[task.0])),
+            plain(&plan.told_name(&plan.units[unit.0])),
             last.seconds(),
             plan.shutdown_timeout.seconds()
         );
-        let problem = died(false, tasks::subject(plan, task), message);
+        let problem = died(false, tasks::subject(plan, unit), message);
         return Some(ExitCause::of(None, FmuStatus::Aborted, problem));
     }
     if let Some(fmu) = board.named_fmu(global(Global::HungFmu)) {
@@ -154,7 +154,7 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
     // While partitions run, only a reconfiguration runs FMU code outside of a task.
     let outside = board.outside_call();
     let in_a_call = outside.function != 0
-        || (0..plan.units.len()).any(|task| board.task(UnitId(task)).get(TaskWord::Function) != 0);
+        || (0..plan.units.len()).any(|unit| board.task(UnitId(unit)).get(TaskWord::Function) != 0);
     // `_exit` leaves no trace of its thread, nor does a fault where FMU code has removed our handlers. If none of our
     // threads was in FMU code, it was another thread.
     let unseen = !in_a_call
@@ -166,14 +166,14 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
         return Some(in_a_thread_of_theirs(plan, board, status, &how));
     }
     let reconfigures = facts.phase == Phase::Running && outside.function != 0;
-    let task = board.named_task(global(Global::CrashTask)).or_else(|| match reconfigures || outside.function != 0 {
+    let unit = board.named_task(global(Global::CrashTask)).or_else(|| match reconfigures || outside.function != 0 {
         true => None,
         false => running(plan, board, facts.phase),
     });
-    Some(match task {
-        Some(task) => {
-            let (name, at_work) = (&plan.fmus[plan.units[task.0].fmu.0].name, at_work(plan, board, task));
-            let (fmu, words) = (plan.units[task.0].fmu, format!("fmu `{name}` {how}: {at_work}"));
+    Some(match unit {
+        Some(unit) => {
+            let (name, at_work) = (&plan.fmus[plan.units[unit.0].fmu.0].name, at_work(plan, board, unit));
+            let (fmu, words) = (plan.units[unit.0].fmu, format!("fmu `{name}` {how}: {at_work}"));
             ExitCause::of(Some(fmu), status, died(by_itself, subject(plan, fmu), words))
         }
         None => match outside.fmu {
@@ -212,13 +212,13 @@ fn more_stack(plan: &Plan, board: Board) -> &'static str {
 fn hung(
     plan: &Plan,
     facts: &RunFacts,
-    task: UnitId,
+    unit: UnitId,
     function: Function,
     own: &OngoingActivation,
     limit: Option<LimitKey>,
 ) -> Problem {
     let kind = Kind::Hung {
-        function: told(plan, plan.units[task.0].fmu, function).to_owned(),
+        function: told(plan, plan.units[unit.0].fmu, function).to_owned(),
         time_s: own.time.seconds(),
         since_s: own.since.seconds(),
         running: own.running.max(0) as u64,
@@ -226,7 +226,7 @@ fn hung(
         timeout_s: plan.shutdown_timeout.seconds(),
         recorded_s: recorded(plan, facts, own),
     };
-    Problem::failure(tasks::subject(plan, task), kind)
+    Problem::failure(tasks::subject(plan, unit), kind)
 }
 
 /// Time from which recordings lack rows because of an activation, s: the earliest activation under way, since
@@ -238,29 +238,29 @@ fn recorded(plan: &Plan, facts: &RunFacts, own: &OngoingActivation) -> Option<f6
 
 /// Problems of a run that goes on: activations that last and were not given up.
 pub fn lasting(plan: &Plan, board: Board, facts: &RunFacts) -> Vec<Problem> {
-    let is_given_up = |task: &UnitId| facts.hangs.given_up.iter().any(|given| given.task == *task);
-    let under_way = |task: UnitId| Some((task, facts.unreturned[task.0].filter(|own| facts.hangs.lasts(task, own))?));
-    let tasks = (0..plan.units.len()).map(UnitId).filter(|task| facts.goes_on && !is_given_up(task));
-    let problem = |(task, own): (UnitId, OngoingActivation)| {
+    let is_given_up = |unit: &UnitId| facts.hangs.given_up.iter().any(|given| given.unit == *unit);
+    let under_way = |unit: UnitId| Some((unit, facts.unreturned[unit.0].filter(|own| facts.hangs.lasts(unit, own))?));
+    let units = (0..plan.units.len()).map(UnitId).filter(|unit| facts.goes_on && !is_given_up(unit));
+    let problem = |(unit, own): (UnitId, OngoingActivation)| {
         let kind = Kind::Lasts {
-            function: name(plan, board, task).to_owned(),
+            function: name(plan, board, unit).to_owned(),
             time_s: own.time.seconds(),
             running: own.running.max(0) as u64,
             found: own.passed.map_or(0, |passed| passed.count),
             recorded_s: recorded(plan, facts, &own),
         };
-        Problem::warning(tasks::subject(plan, task), kind)
+        Problem::warning(tasks::subject(plan, unit), kind)
     };
-    tasks.filter_map(under_way).map(problem).collect()
+    units.filter_map(under_way).map(problem).collect()
 }
 
 /// Problems of FMUs that were given up without ending the process.
 pub fn given_up(plan: &Plan, facts: &RunFacts, died: Option<&ExitCause>) -> Vec<Problem> {
     let culprit = died.and_then(|died| died.culprit);
-    let others = facts.hangs.given_up.iter().filter(|own| Some(plan.units[own.task.0].fmu) != culprit);
+    let others = facts.hangs.given_up.iter().filter(|own| Some(plan.units[own.unit.0].fmu) != culprit);
     let problem = |own: &GivenUp| {
-        let still = facts.unreturned[own.task.0].filter(|last| last.started == own.under_way.started);
-        hung(plan, facts, own.task, own.function, &still.unwrap_or(own.under_way), Some(own.limit))
+        let still = facts.unreturned[own.unit.0].filter(|last| last.started == own.under_way.started);
+        hung(plan, facts, own.unit, own.function, &still.unwrap_or(own.under_way), Some(own.limit))
     };
     others.map(problem).collect()
 }
@@ -307,12 +307,12 @@ fn overdue(plan: &Plan, board: Board, facts: &RunFacts, place: CallLocation) -> 
     let limit = plan.call_timeout.map_or(0.0, Nanos::seconds);
     let culprit = match place {
         CallLocation::Outside { fmu, .. } => fmu.or_else(|| one(&whose_code(plan, board))),
-        CallLocation::Activation(task) => Some(plan.units[task.0].fmu),
+        CallLocation::Activation(unit) => Some(plan.units[unit.0].fmu),
         CallLocation::Stopped => board
             .outside_call()
             .fmu
             .filter(|_| board.outside_call().function != 0)
-            .or_else(|| running(plan, board, phase).map(|task| plan.units[task.0].fmu)),
+            .or_else(|| running(plan, board, phase).map(|unit| plan.units[unit.0].fmu)),
     };
     let what = has_been(plan, board, phase, place);
     let message = format!("{what} for {limit} s, and the run was ended ({call_limit})");
@@ -322,13 +322,13 @@ fn overdue(plan: &Plan, board: Board, facts: &RunFacts, place: CallLocation) -> 
 
 /// Describes a long stay of the runner in this phase: `fmu a has been in fmi3Terminate`.
 pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: CallLocation) -> String {
-    let of_task = |task: UnitId| {
-        let clock = match plan.units[task.0].clock() {
-            Some(_) => format!(" for clock {}", plain(&plan.units[task.0].name)),
+    let of_task = |unit: UnitId| {
+        let clock = match plan.units[unit.0].clock() {
+            Some(_) => format!(" for clock {}", plain(&plan.units[unit.0].name)),
             None => String::new(),
         };
-        let name = name(plan, board, task);
-        let (fmu, time) = (&plan.fmus[plan.units[task.0].fmu.0].name, board.task(task).time().seconds());
+        let name = name(plan, board, unit);
+        let (fmu, time) = (&plan.fmus[plan.units[unit.0].fmu.0].name, board.task(unit).time().seconds());
         format!("fmu `{fmu}` has been in {name}{clock} at {time} s")
     };
     match place {
@@ -339,7 +339,7 @@ pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: CallLocation) ->
             }
             None => format!("the process of the FMUs has been {}", outside_place(plan, board, None, function)),
         },
-        CallLocation::Activation(task) => of_task(task),
+        CallLocation::Activation(unit) => of_task(unit),
         CallLocation::Stopped => {
             let outside = board.outside_call();
             let inside = match (outside.fmu.filter(|_| outside.function != 0), running(plan, board, phase)) {
@@ -347,7 +347,7 @@ pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: CallLocation) ->
                     let place = outside_place(plan, board, Some(fmu), outside.function);
                     format!(" (fmu `{}` was {place})", plan.fmus[fmu.0].name)
                 }
-                (None, Some(task)) => format!(" ({})", at_work(plan, board, task)),
+                (None, Some(unit)) => format!(" ({})", at_work(plan, board, unit)),
                 (None, None) => String::new(),
             };
             format!(
@@ -375,11 +375,11 @@ fn outside_place(plan: &Plan, board: Board, fmu: Option<FmuId>, word: u64) -> St
 
 /// The task whose FMU code was running, or was running last.
 fn running(plan: &Plan, board: Board, phase: Phase) -> Option<UnitId> {
-    let tasks = || (0..plan.units.len()).map(UnitId);
-    tasks().find(|task| board.task(*task).get(TaskWord::Function) != 0).or_else(|| {
-        tasks()
-            .filter(|task| phase == Phase::Running && board.task(*task).get(TaskWord::StartedAt) > 0)
-            .max_by_key(|task| board.task(*task).get(TaskWord::StartedAt))
+    let units = || (0..plan.units.len()).map(UnitId);
+    units().find(|unit| board.task(*unit).get(TaskWord::Function) != 0).or_else(|| {
+        units()
+            .filter(|unit| phase == Phase::Running && board.task(*unit).get(TaskWord::StartedAt) > 0)
+            .max_by_key(|unit| board.task(*unit).get(TaskWord::StartedAt))
     })
 }
 
@@ -389,18 +389,18 @@ fn told(plan: &Plan, fmu: FmuId, function: Function) -> &'static str {
 }
 
 /// `clock task_10ms was in fmi3ActivateModelPartition at 0.25 s`.
-fn at_work(plan: &Plan, board: Board, task: UnitId) -> String {
-    let cells = board.task(task);
+fn at_work(plan: &Plan, board: Board, unit: UnitId) -> String {
+    let cells = board.task(unit);
     let time = cells.time().seconds();
-    let who = plain(&plan.told_name(&plan.units[task.0]));
+    let who = plain(&plan.told_name(&plan.units[unit.0]));
     match function(cells.get(TaskWord::Function)) {
-        Some(_) => format!("{who} was in {} at {time} s", name(plan, board, task)),
+        Some(_) => format!("{who} was in {} at {time} s", name(plan, board, unit)),
         None => format!("no FMU code was running; last was {who} at {time} s"),
     }
 }
 
 /// Name of the task's present function in its FMU's version of the standard.
-fn name(plan: &Plan, board: Board, task: UnitId) -> &'static str {
-    function(board.task(task).get(TaskWord::Function))
-        .map_or("its code", |function| told(plan, plan.units[task.0].fmu, function))
+fn name(plan: &Plan, board: Board, unit: UnitId) -> &'static str {
+    function(board.task(unit).get(TaskWord::Function))
+        .map_or("its code", |function| told(plan, plan.units[unit.0].fmu, function))
 }

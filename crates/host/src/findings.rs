@@ -183,9 +183,9 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: FindingKind, count: u64, fi
         }
         FindingKind::StarvedThreads => {
             let (plan, own) = (&prepared.plan, &prepared.plan.fmus[fmu.0].name);
-            let task = first.task.map(|task| &plan.units[task.0]);
+            let unit = first.unit.map(|unit| &plan.units[unit.0]);
             let (held_by, cpu) =
-                task.map_or(("a partition".to_owned(), 0), |task| (plain(&plan.told_name(task)), task.cpu));
+                unit.map_or(("a partition".to_owned(), 0), |unit| (plain(&plan.told_name(unit)), plan.tasks[unit.task.0].cpu));
             format!(
                 "{held_by} held core {cpu} for more than 1 s, and {} of FMU code that could run there alone got nothing of it: the watchdog has \
                  moved them to cores without partitions. Threads that a partition makes stay on its core: let it sleep while it waits for \
@@ -243,9 +243,9 @@ fn changed(prepared: &Prepared, fmu: FmuId, what: &str, count: u64, when: u64) -
 /// `, first in clock ecu.fast at 0.25 s`
 fn place(prepared: &Prepared, first: Occurrence, count: u64) -> String {
     let mut place = String::new();
-    if let Some(task) = first.task.and_then(|task| prepared.plan.units.get(task.0)) {
-        let what = if task.clock().is_some() { "clock " } else { "" };
-        place += &format!(" in {what}{}", plain(&task.name));
+    if let Some(unit) = first.unit.and_then(|unit| prepared.plan.units.get(unit.0)) {
+        let what = if unit.clock().is_some() { "clock " } else { "" };
+        place += &format!(" in {what}{}", plain(&unit.name));
     }
     if let Some(time) = first.time {
         place += &format!(" at {} s", time.seconds());
@@ -276,7 +276,7 @@ pub fn irregularities(
         let (own, release) = (&tasks::subject(plan, UnitId(index)), &plan.units[index].release);
         counted(clock.overruns, own, Kind::Overruns { count: clock.overruns, queues: queues(release) });
         counted(clock.retimed, own, Kind::Retimed { count: clock.retimed });
-        let endpoint = plan.endpoints.iter().find(|endpoint| endpoint.target.task == UnitId(index));
+        let endpoint = plan.endpoints.iter().find(|endpoint| endpoint.target.unit == UnitId(index));
         if let (Some(datagrams), Some(EndpointPlan { source, max_rate, .. })) = (&clock.datagrams, endpoint) {
             let (address, max_rate) = (source.to_string(), *max_rate);
             let (limited, dropped) = (datagrams.rate_limited, datagrams.dropped);
@@ -289,8 +289,8 @@ pub fn irregularities(
         counted(refused, own, Kind::LockUnprotected { count: refused });
     }
     for (index, fmu) in fmus.iter().enumerate().filter(|(index, _)| plan.fmus[*index].on_warning != OnWarning::Ignore) {
-        let own = plan.units.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
-        let of_tasks: u64 = own.map(|(task, _)| board.task(UnitId(task)).get(TaskWord::Warnings)).sum();
+        let own = plan.units.iter().enumerate().filter(|(_, unit)| unit.fmu == FmuId(index));
+        let of_tasks: u64 = own.map(|(unit, _)| board.task(UnitId(unit)).get(TaskWord::Warnings)).sum();
         let warnings = of_tasks + board.fmu(FmuId(index)).word(FmuWord::Warnings).load(SeqCst);
         let status = Status::Warning.name_in(plan.fmus[index].abi).to_owned();
         let in_run_log = facts.has_run_log;
@@ -298,7 +298,7 @@ pub fn irregularities(
     }
     let [foreign, panicked] = [Global::ForeignCalls, Global::Panicked].map(|word| board.global(word).load(SeqCst));
     let unlogged = board.log().dropped();
-    let dropped: u64 = (0..plan.units.len()).map(|task| board.task(UnitId(task)).get(TaskWord::SamplesDropped)).sum();
+    let dropped: u64 = (0..plan.units.len()).map(|unit| board.task(UnitId(unit)).get(TaskWord::SamplesDropped)).sum();
     counted(foreign, &Subject::Run, Kind::ForeignCalls { count: foreign });
     counted(panicked, &Subject::Run, Kind::Panicked);
     counted(unlogged, &Subject::Run, Kind::LogDropped { count: unlogged });
@@ -394,12 +394,12 @@ pub fn unusable(plan: &Plan, reading: Unusable, function: Option<Function>) -> S
 /// The overrun that ended the run, as the rig demands.
 pub fn stopped_by_overrun(plan: &Plan, board: Board) -> Option<Problem> {
     let global = |word: Global| board.global(word).load(SeqCst);
-    let task = board.named_task(global(Global::OverrunTask))?;
+    let unit = board.named_task(global(Global::OverrunTask))?;
     let time = [Global::OverrunTime, Global::OverrunTime1, Global::OverrunTime2].map(global);
     let kind = Kind::StoppedByOverrun {
         due_s: Instant::from_words(time).seconds(),
         late: global(Global::OverrunLate),
-        queues: queues(&plan.units[task.0].release),
+        queues: queues(&plan.units[unit.0].release),
     };
-    Some(Problem { severity: Severity::Limit, subject: tasks::subject(plan, task), kind })
+    Some(Problem { severity: Severity::Limit, subject: tasks::subject(plan, unit), kind })
 }

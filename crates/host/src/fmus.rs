@@ -47,8 +47,8 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, lines:
     let function = function(get(FmuWord::FailureFunction));
     let time = Instant::from_words([FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].map(get));
     let place = match board.named_task(get(FmuWord::FailureTask)) {
-        Some(task) => match plan.units[task.0].clock() {
-            Some(_) => format!(" for clock {} at {} s", plain(&plan.units[task.0].name), time.seconds()),
+        Some(unit) => match plan.units[unit.0].clock() {
+            Some(_) => format!(" for clock {} at {} s", plain(&plan.units[unit.0].name), time.seconds()),
             None => format!(" at {} s", time.seconds()),
         },
         // Beside partitions nothing is called during a run but this; Terminate comes after it.
@@ -83,12 +83,12 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, lines:
 
 /// Whether a state of an instance is taken before each of its steps.
 fn takes_states(plan: &Plan, fmu: FmuId) -> bool {
-    plan.units.iter().any(|task| task.fmu == fmu && task.takes_states())
+    plan.units.iter().any(|unit| unit.fmu == fmu && unit.takes_states())
 }
 
 /// Whether a key of the rig has steps of an instance, whose Discard is an error, tried in parts.
 fn may_retry(plan: &Plan, fmu: FmuId) -> bool {
-    plan.units.iter().any(|task| task.fmu == fmu && task.may_retry())
+    plan.units.iter().any(|unit| unit.fmu == fmu && unit.may_retry())
 }
 
 /// The functions of an instance that were called.
@@ -122,8 +122,8 @@ pub fn lock(plan: &Plan, board: Board, fmu: FmuId) -> LockResult {
         unbalanced: get(FmuWord::LockUnbalanced),
         ..LockResult::default()
     };
-    for (task, _) in plan.units.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
-        let cells = board.task(UnitId(task));
+    for (unit, _) in plan.units.iter().enumerate().filter(|(_, unit)| unit.fmu == fmu) {
+        let cells = board.task(UnitId(unit));
         lock.nested += cells.get(TaskWord::LockNested);
         lock.leaked += cells.get(TaskWord::LockLeaked);
         lock.unbalanced += cells.get(TaskWord::LockUnbalanced);

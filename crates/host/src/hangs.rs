@@ -45,8 +45,8 @@ struct Watched {
 /// The release that ended the run because its predecessor was still running, as the rig demands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overdue {
-    /// Task of the release.
-    pub task: UnitId,
+    /// Unit of the release.
+    pub unit: UnitId,
     /// Due time.
     pub time: Instant,
     /// Delay of the detection after the due time, ns.
@@ -56,8 +56,8 @@ pub struct Overdue {
 /// An activation that did not return within `shutdown_timeout` after a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GivenUp {
-    /// Task of the activation.
-    pub task: UnitId,
+    /// Unit of the activation.
+    pub unit: UnitId,
     /// The limit.
     pub limit: LimitKey,
     /// The function that the activation was in.
@@ -81,7 +81,7 @@ pub enum HangAction {
 #[derive(Clone, Debug)]
 pub struct Hangs {
     looked: Option<i64>,
-    tasks: Vec<Option<Watched>>,
+    units: Vec<Option<Watched>>,
     /// For each clock, whether a message named it already.
     told: Vec<bool>,
     /// The overrun that ended the run.
@@ -96,9 +96,9 @@ pub struct Hangs {
 impl Hangs {
     /// Watches a run from a state before the first check.
     pub fn new(plan: &Plan) -> Hangs {
-        let tasks = plan.units.len();
+        let units = plan.units.len();
         let (overdue, given_up, stands) = Default::default();
-        Hangs { looked: None, tasks: vec![None; tasks], told: vec![false; tasks], overdue, given_up, stands }
+        Hangs { looked: None, units: vec![None; units], told: vec![false; units], overdue, given_up, stands }
     }
 
     /// Checks the activations of a run that begins at `begin`, in the process `pid`, at the time `now`
@@ -125,7 +125,7 @@ impl Hangs {
             return Vec::new();
         };
         let standings: Vec<TaskProgress> =
-            (0..plan.units.len()).map(|task| standing(plan, board, Some(time_base), UnitId(task))).collect();
+            (0..plan.units.len()).map(|unit| standing(plan, board, Some(time_base), UnitId(unit))).collect();
         let is_long = |own: &TaskProgress| own.under_way.is_some_and(|own| own.running >= LONG);
         // Files are read only where an activation may hang.
         let stands_still = standings.iter().any(is_long) && {
@@ -133,19 +133,19 @@ impl Hangs {
             standing.stopped || standing.traced
         };
         let mut verdicts = Vec::new();
-        for task in (0..plan.units.len()).map(UnitId) {
-            let Some(under_way) = standings[task.0].under_way else {
-                self.tasks[task.0] = None;
+        for unit in (0..plan.units.len()).map(UnitId) {
+            let Some(under_way) = standings[unit.0].under_way else {
+                self.units[unit.0] = None;
                 continue;
             };
-            let runs = !stands_still && held_up_by(plan, board, &standings, task).is_none();
-            let others = || executed_by_others(plan, board, task);
-            Watched::follow(&mut self.tasks[task.0], &under_way, if runs { passed } else { 0 }, others);
-            self.stop_by_overrun(plan, task, &under_way, &mut verdicts);
+            let runs = !stands_still && held_up_by(plan, board, &standings, unit).is_none();
+            let others = || executed_by_others(plan, board, unit);
+            Watched::follow(&mut self.units[unit.0], &under_way, if runs { passed } else { 0 }, others);
+            self.stop_by_overrun(plan, unit, &under_way, &mut verdicts);
             if runs {
-                let overruns = standings[task.0].overruns();
-                self.give_up(plan, board, task, overruns, &under_way, &mut verdicts);
-                self.tell(task, &under_way, &mut verdicts);
+                let overruns = standings[unit.0].overruns();
+                self.give_up(plan, board, unit, overruns, &under_way, &mut verdicts);
+                self.tell(unit, &under_way, &mut verdicts);
             }
         }
         verdicts
@@ -154,13 +154,13 @@ impl Hangs {
     fn stop_by_overrun(
         &mut self,
         plan: &Plan,
-        task: UnitId,
+        unit: UnitId,
         under_way: &OngoingActivation,
         verdicts: &mut Vec<HangAction>,
     ) {
-        let stops = plan.units[task.0].overrun == Overrun::Stop && self.overdue.is_none();
+        let stops = plan.task_of(unit).overrun == Overrun::Stop && self.overdue.is_none();
         if let Some(passed) = under_way.passed.filter(|_| stops) {
-            let overdue = Overdue { task, time: passed.first, late: under_way.late };
+            let overdue = Overdue { unit, time: passed.first, late: under_way.late };
             self.overdue = Some(overdue);
             verdicts.push(HangAction::Overdue(overdue));
         }
@@ -170,33 +170,33 @@ impl Hangs {
         &mut self,
         plan: &Plan,
         board: Board,
-        task: UnitId,
+        unit: UnitId,
         overruns: u64,
         under_way: &OngoingActivation,
         verdicts: &mut Vec<HangAction>,
     ) {
-        let (planned, cells) = (&plan.units[task.0], board.task(task));
-        let Some(own) = &mut self.tasks[task.0] else { return };
+        let (fmu, cells) = (plan.units[unit.0].fmu, board.task(unit));
+        let Some(own) = &mut self.units[unit.0] else { return };
         let demoted = cells.get(TaskWord::Demoted) == 1;
-        let Some(limit) = own.hangs(&planned.limits, overruns, under_way, demoted, plan.shutdown_timeout) else {
+        let Some(limit) = own.hangs(&plan.limits(unit), overruns, under_way, demoted, plan.shutdown_timeout) else {
             return;
         };
-        if self.given_up.iter().any(|given| plan.units[given.task.0].fmu == planned.fmu) {
+        if self.given_up.iter().any(|given| plan.units[given.unit.0].fmu == fmu) {
             return;
         }
         let function = function(cells.get(TaskWord::Function)).unwrap_or(Function::ActivateModelPartition);
-        let given_up = GivenUp { task, limit, function, under_way: *under_way };
+        let given_up = GivenUp { unit, limit, function, under_way: *under_way };
         self.given_up.push(given_up);
         verdicts.push(HangAction::GiveUp(given_up));
     }
 
-    fn tell(&mut self, task: UnitId, under_way: &OngoingActivation, verdicts: &mut Vec<HangAction>) {
-        let (Some(own), told) = (&mut self.tasks[task.0], &mut self.told[task.0]) else { return };
+    fn tell(&mut self, unit: UnitId, under_way: &OngoingActivation, verdicts: &mut Vec<HangAction>) {
+        let (Some(own), told) = (&mut self.units[unit.0], &mut self.told[unit.0]) else { return };
         let times = under_way.running / TOLD;
         let first = under_way.running >= FIRST_TOLD && under_way.passed.is_some() && !*told;
         if first || times > own.told {
             (own.told, *told) = (times, true);
-            verdicts.push(HangAction::Tell(task, *under_way, under_way.running / 1_000_000_000));
+            verdicts.push(HangAction::Tell(unit, *under_way, under_way.running / 1_000_000_000));
         }
     }
 
@@ -204,33 +204,33 @@ impl Hangs {
     /// not return.
     pub fn settle(&self, board: Board) {
         let word = |word: Global| board.global(word);
-        if let Some(Overdue { task, time, late }) = self.overdue
+        if let Some(Overdue { unit, time, late }) = self.overdue
             && word(Global::OverrunTask).load(SeqCst) == 0
         {
             let times = [Global::OverrunTime, Global::OverrunTime1, Global::OverrunTime2];
             times.into_iter().zip(time.to_words()).for_each(|(place, value)| word(place).store(value, SeqCst));
             word(Global::OverrunLate).store(late.max(0) as u64, SeqCst);
-            word(Global::OverrunTask).store(task.0 as u64 + 1, SeqCst);
-            board.note_break(task, Break::Overrun, time);
+            word(Global::OverrunTask).store(unit.0 as u64 + 1, SeqCst);
+            board.note_break(unit, Break::Overrun, time);
         }
     }
 
     /// Own running time of the activation under way, ns.
-    pub fn ran(&self, task: UnitId, under_way: &OngoingActivation) -> i64 {
-        self.tasks[task.0].filter(|own| own.started == under_way.started).map_or(0, |own| own.ran)
+    pub fn ran(&self, unit: UnitId, under_way: &OngoingActivation) -> i64 {
+        self.units[unit.0].filter(|own| own.started == under_way.started).map_or(0, |own| own.ran)
     }
 
     /// Whether an activation under way has run long enough for the report to mention it.
-    pub fn lasts(&self, task: UnitId, under_way: &OngoingActivation) -> bool {
-        let ran = self.ran(task, under_way);
+    pub fn lasts(&self, unit: UnitId, under_way: &OngoingActivation) -> bool {
+        let ran = self.ran(unit, under_way);
         ran >= TOLD || (ran >= FIRST_TOLD && under_way.passed.is_some())
     }
 
     /// An activation under way that exceeds a limit, or that ended the run by an overrun.
     pub fn over_limit(&self) -> Option<(UnitId, LimitKey)> {
-        let own = |(task, own): (usize, &Option<Watched>)| Some((UnitId(task), own.as_ref()?.over?.0));
-        let overdue = self.overdue.map(|overdue| (overdue.task, LimitKey::Overruns));
-        self.tasks.iter().enumerate().find_map(own).or(overdue)
+        let own = |(unit, own): (usize, &Option<Watched>)| Some((UnitId(unit), own.as_ref()?.over?.0));
+        let overdue = self.overdue.map(|overdue| (overdue.unit, LimitKey::Overruns));
+        self.units.iter().enumerate().find_map(own).or(overdue)
     }
 
     /// In virtual time: time of the first observation of the activation under way in its present state, CLOCK_MONOTONIC
@@ -295,30 +295,30 @@ fn exceeded(
 }
 
 /// Execution time of all other tasks of a core, ns.
-fn executed_by_others(plan: &Plan, board: Board, task: UnitId) -> u64 {
-    let cpu = plan.units[task.0].cpu;
-    let others = (0..plan.units.len()).filter(|other| *other != task.0 && plan.units[*other].cpu == cpu);
+fn executed_by_others(plan: &Plan, board: Board, unit: UnitId) -> u64 {
+    let cpu = plan.task_of(unit).cpu;
+    let others = (0..plan.units.len()).filter(|other| *other != unit.0 && plan.task_of(UnitId(*other)).cpu == cpu);
     others.fold(0, |sum, other| sum.saturating_add(board.task(UnitId(other)).histogram(Metric::Execution).sum()))
 }
 
 /// Identifies an activation in virtual time and, where equations are integrated in it, its progress.
 fn mark(plan: &Plan, board: Board) -> Option<[u64; 6]> {
-    let task = (0..plan.units.len()).find(|task| board.task(UnitId(*task)).get(TaskWord::Active) == 1)?;
+    let unit = (0..plan.units.len()).find(|unit| board.task(UnitId(*unit)).get(TaskWord::Active) == 1)?;
     let [activations, time @ ..] = [TaskWord::Activations, TaskWord::Time, TaskWord::Time1, TaskWord::Time2]
-        .map(|word| board.task(UnitId(task)).get(word));
-    let tasks = (0..plan.units.len()).map(|task| board.task(UnitId(task)).get(TaskWord::RightHandSides));
-    Some([task as u64, activations, time[0], time[1], time[2], tasks.fold(0, u64::wrapping_add)])
+        .map(|word| board.task(UnitId(unit)).get(word));
+    let tasks = (0..plan.units.len()).map(|unit| board.task(UnitId(unit)).get(TaskWord::RightHandSides));
+    Some([unit as u64, activations, time[0], time[1], time[2], tasks.fold(0, u64::wrapping_add)])
 }
 
 /// Tells the runner to end the run, or to give up an FMU.
 pub fn tell_the_runner(plan: &Plan, board: Board, verdict: &HangAction) {
     match verdict {
         HangAction::Tell(..) => (),
-        HangAction::Overdue(Overdue { task, .. }) => {
-            board.global(Global::OverdueTask).store(task.0 as u64 + 1, SeqCst);
+        HangAction::Overdue(Overdue { unit, .. }) => {
+            board.global(Global::OverdueTask).store(unit.0 as u64 + 1, SeqCst);
         }
-        HangAction::GiveUp(GivenUp { task, .. }) => {
-            board.fmu(plan.units[task.0].fmu).word(FmuWord::GivenUp).store(task.0 as u64 + 1, SeqCst);
+        HangAction::GiveUp(GivenUp { unit, .. }) => {
+            board.fmu(plan.units[unit.0].fmu).word(FmuWord::GivenUp).store(unit.0 as u64 + 1, SeqCst);
         }
     }
 }

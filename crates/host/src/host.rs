@@ -57,7 +57,7 @@ impl HostResources {
     }
 
     fn scheduling(&self, plan: &Plan) -> String {
-        let used = || plan.units.iter().map(|task| task.fifo.get());
+        let used = || plan.tasks.iter().map(|task| task.fifo.get());
         let (low, high) = (used().min().unwrap_or(0), used().max().unwrap_or(0));
         let asked = format!("{} to {}", plan.host.fifo_asked.0.get(), plan.host.fifo_asked.1.get());
         let why = self.refused.as_ref().map_or_else(String::new, |error| format!("{}; {}", error.cause(), error.fix));

@@ -200,7 +200,7 @@ impl Sight {
             stop_requested: board.global(Global::StopRequest).load(Relaxed) == 1,
         };
         let _what_cannot_be_is_left_out = board.examine(plan, known);
-        let is_as_copied = |task| under_way::is_as_copied(shared.board(), board, task);
+        let is_as_copied = |unit| under_way::is_as_copied(shared.board(), board, unit);
         let unreturned = under_way::settle(plan, board, prepared.begin(), now, is_as_copied);
         let facts = RunFacts {
             goes_on: true,

@@ -3,7 +3,7 @@
 use std::fs::read_link;
 use std::path::PathBuf;
 use vecud_linux::offspring::Process;
-use vecud_plan::{FmuId, Plan};
+use vecud_plan::{FmuId, Plan, UnitPlan};
 use vecud_report::FindingResult;
 
 /// A process that remained at the end of the run.
@@ -19,7 +19,8 @@ impl Left {
     /// whose name it still has; else the one whose program it runs. To be called before the process is ended.
     pub fn of(plan: &Plan, process: &Process) -> Left {
         let fmus = || (0..plan.fmus.len()).map(FmuId);
-        let by_thread = || plan.units.iter().find(|task| task.thread == process.name).map(|task| task.fmu);
+        let is_own = |unit: &&UnitPlan| plan.tasks[unit.task.0].thread == process.name;
+        let by_thread = || plan.units.iter().find(is_own).map(|unit| unit.fmu);
         let program = read_link(format!("/proc/{}/exe", process.pid)).ok();
         let by_program = || {
             let program = program.as_ref()?;

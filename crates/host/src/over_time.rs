@@ -107,8 +107,8 @@ impl IntervalMaxima {
         let Some(finest) = self.finest.filter(|_| start > 0 && now >= start) else { return };
         let until = ((now - start) / finest) as u64;
         if until > self.looked {
-            self.take(until, |task, metric, seen, least| {
-                board.task(UnitId(task)).histogram(metric).longest_since(seen, least)
+            self.take(until, |unit, metric, seen, least| {
+                board.task(UnitId(unit)).histogram(metric).longest_since(seen, least)
             });
         }
     }
@@ -116,9 +116,9 @@ impl IntervalMaxima {
     /// Returns the courses at the end of the run, and clears them.
     pub fn finish(&mut self, board: Board) -> Vec<Option<OverTime>> {
         let Some(finest) = self.finest.filter(|_| self.start != 0) else { return vec![None; self.clocks.len()] };
-        for (task, clock) in self.clocks.iter_mut().enumerate() {
+        for (unit, clock) in self.clocks.iter_mut().enumerate() {
             for (metric, course) in METRICS.into_iter().zip(clock) {
-                let value = board.task(UnitId(task)).histogram(metric).longest_since(&mut course.seen, 0);
+                let value = board.task(UnitId(unit)).histogram(metric).longest_since(&mut course.seen, 0);
                 course.note(value, self.looked);
             }
         }
@@ -153,10 +153,10 @@ impl IntervalMaxima {
         }
         let (each, from) = (self.each, self.looked);
         let one_ends = until / each > from / each;
-        for (task, clock) in self.clocks.iter_mut().enumerate() {
+        for (unit, clock) in self.clocks.iter_mut().enumerate() {
             for (metric, course) in METRICS.into_iter().zip(clock) {
                 let least = course.least_of_interest().filter(|_| !one_ends).unwrap_or(0);
-                let value = longest(task, metric, &mut course.seen, least);
+                let value = longest(unit, metric, &mut course.seen, least);
                 for interval in from / each..until / each {
                     course.note(value, from.max(interval * each));
                     course.ended.push(course.begun.take());
@@ -205,9 +205,9 @@ mod tests {
             let near = spikes.iter().any(|(at, _)| place <= *at && *at < place + 40);
             let next = (place + if near { 1 } else { 20 }).min(MONTH);
             let spike = spikes.iter().find(|(at, _)| (place..next).contains(at)).map(|(_, value)| *value);
-            watched.take(next, |task, _, _, least| {
+            watched.take(next, |unit, _, _, least| {
                 whole.set(whole.get() + u64::from(least == 0));
-                (task == 0).then_some(spike.unwrap_or(usual(place))).filter(|value| *value >= least)
+                (unit == 0).then_some(spike.unwrap_or(usual(place))).filter(|value| *value >= least)
             });
             place = next;
         }

@@ -48,7 +48,7 @@ pub fn connections(plan: &Plan, board: Board, problems: &mut Vec<Problem>) -> Ve
 
 fn producer_name(plan: &Plan, connection: ConnectionId, producer: usize) -> String {
     let producers = plan.connections[connection.0].delay.iter().flat_map(|delay| &delay.producers);
-    producers.into_iter().nth(producer).map_or_else(String::new, |producer| timing::told_name(plan, producer.task))
+    producers.into_iter().nth(producer).map_or_else(String::new, |producer| timing::told_name(plan, producer.unit))
 }
 
 /// In real time a failure meets what other partitions of the instance have begun at earlier times and not finished, or, where
@@ -60,12 +60,12 @@ fn failed(plan: &Plan, board: Board, fmu: FmuId, promise: &Promise) -> Option<(I
     if get(FmuWord::FailureStatus) == 0 {
         return None;
     }
-    let met = |task: &UnitId| plan.units[task.0].fmu == fmu || plan.on_error == OnError::Stop;
-    let others = (0..plan.units.len()).map(UnitId).filter(|task| *task != by && promise.covers(*task) && met(task));
+    let met = |unit: &UnitId| plan.units[unit.0].fmu == fmu || plan.on_error == OnError::Stop;
+    let others = (0..plan.units.len()).map(UnitId).filter(|unit| *unit != by && promise.covers(*unit) && met(unit));
     // Whatever a task has begun before its last activation is whole.
-    let begun = |task: UnitId| match board.task(task).get(TaskWord::Activations) {
+    let begun = |unit: UnitId| match board.task(unit).get(TaskWord::Activations) {
         0 => plan.start,
-        _ => board.task(task).time(),
+        _ => board.task(unit).time(),
     };
     let what = format!("the failure of {}, which met others before they were done", timing::told_name(plan, by));
     Some((others.map(begun).min()?, what))
@@ -77,11 +77,11 @@ pub fn promise(plan: &Plan, board: Board, late_samples: u64, problems: &mut Vec<
     // From when on, why, and whether an overrun is why.
     let mut breaks: Vec<(Instant, String, bool)> = Vec::new();
     let mut dropped = late_samples;
-    for task in (0..plan.units.len()).map(UnitId).filter(|task| promise.covers(*task)) {
-        let name = timing::told_name(plan, task);
-        dropped += board.task(task).get(TaskWord::SamplesDropped);
+    for unit in (0..plan.units.len()).map(UnitId).filter(|unit| promise.covers(*unit)) {
+        let name = timing::told_name(plan, unit);
+        dropped += board.task(unit).get(TaskWord::SamplesDropped);
         // In virtual time a queue that is full is so in every run.
-        match board.first_break(task).filter(|_| plan.mode == Mode::RealTime) {
+        match board.first_break(unit).filter(|_| plan.mode == Mode::RealTime) {
             Some((Break::Overrun, time)) => breaks.push((time, format!("an overrun of {name}"), true)),
             Some((Break::Retimed, time)) => breaks.push((time, format!("a tick of {name} that came too late"), false)),
             None => (),

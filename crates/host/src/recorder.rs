@@ -322,13 +322,13 @@ impl<'a> Recorder<'a> {
             return; // they wait in their rings
         }
         let Some(writer) = &mut self.signals else { return };
-        for task in (0..self.plan.units.len()).map(UnitId) {
-            let Some(ring) = self.board.samples(task) else { continue };
+        for unit in (0..self.plan.units.len()).map(UnitId) {
+            let Some(ring) = self.board.samples(unit) else { continue };
             self.pace.saw(ring.ring.waiting());
             // New samples wait for the next round: in virtual time this loop would never end.
-            if !writer.take(task, ring) {
-                let task = &self.plan.units[task.0];
-                self.damage.insert(format!("samples of {}", self.plan.told_name(task)));
+            if !writer.take(unit, ring) {
+                let unit = &self.plan.units[unit.0];
+                self.damage.insert(format!("samples of {}", self.plan.told_name(unit)));
             }
         }
         // Read after `complete`: a value is acknowledged before the activation that it was set for is complete.

@@ -15,22 +15,22 @@ const HALF: u64 = 2_000_000_000;
 /// How many releases a task has had from the start of the run up to `end`. `None`: its grid does not tell, since it has none, its interval
 /// has changed, or steps end beside it as well; the first member of a group counts for all; or its instance has failed, of which nothing counts
 /// from there on; or there are more of them than [`Passed`] counts.
-fn releases(plan: &Plan, board: Board, task: UnitId, end: Instant) -> Option<u64> {
-    let planned = &plan.units[task.0];
+fn releases(plan: &Plan, board: Board, unit: UnitId, end: Instant) -> Option<u64> {
+    let planned = &plan.units[unit.0];
     let Release::Periodic { shift, interval } = planned.release else { return None };
     let origin = plan.start.after(shift);
     let failure = |fmu: FmuId| board.fmu(fmu).word(FmuWord::FailureStatus).load(SeqCst);
     // After Fatal no instance of the same library may be called.
     let has_failed =
         |own: FmuId| failure(own) != 0 || (0..plan.fmus.len()).any(|fmu| failure(FmuId(fmu)) == Status::Fatal as u64);
-    let returned_early = board.task(task).get(TaskWord::EarlyReturns) != 0;
+    let returned_early = board.task(unit).get(TaskWord::EarlyReturns) != 0;
     let has_points = planned.makes_steps() && !plan.input_events.is_empty();
     if returned_early
         || has_points
         || planned.leaves_its_grid()
-        || !plan.is_first(task)
+        || !plan.is_first(unit)
         || has_failed(planned.fmu)
-        || unbegun::grid(board, task) != Some((origin, interval))
+        || unbegun::grid(board, unit) != Some((origin, interval))
     {
         return None;
     }
@@ -48,28 +48,28 @@ fn releases(plan: &Plan, board: Board, task: UnitId, end: Instant) -> Option<u64
 /// say so. In real time it is an activation of which the thread had noted the begin or the end, and had not counted it yet: at most one of
 /// each task, and a greater difference stays for [`account`].
 pub fn discard(plan: &Plan, board: Board) {
-    let word = |task: UnitId, word| board.task(task).get(word);
-    let tasks = || (0..plan.units.len()).map(UnitId);
-    let counted = |task| -> u64 {
+    let word = |unit: UnitId, word| board.task(unit).get(word);
+    let units = || (0..plan.units.len()).map(UnitId);
+    let counted = |unit| -> u64 {
         let words = [TaskWord::Activations, TaskWord::Skipped, TaskWord::Discarded];
-        words.into_iter().fold(0, |sum, own| sum.saturating_add(word(task, own)))
+        words.into_iter().fold(0, |sum, own| sum.saturating_add(word(unit, own)))
     };
     let said = plan.start.nanos().plus(Nanos(board.global(Global::Reached).load(SeqCst) as i64));
     if plan.mode == Mode::RealTime {
-        let has_lost_one = |task: &UnitId| {
-            let releases = releases(plan, board, *task, Instant::from_nanos(said));
-            releases.is_some_and(|releases| counted(*task).checked_add(1) == Some(releases))
+        let has_lost_one = |unit: &UnitId| {
+            let releases = releases(plan, board, *unit, Instant::from_nanos(said));
+            releases.is_some_and(|releases| counted(*unit).checked_add(1) == Some(releases))
         };
-        return tasks().filter(has_lost_one).for_each(|task| board.task(task).count_shared(TaskWord::Discarded, 1));
+        return units().filter(has_lost_one).for_each(|unit| board.task(unit).count_shared(TaskWord::Discarded, 1));
     }
-    let is_beyond = |task: &UnitId| {
-        releases(plan, board, *task, Instant::from_nanos(said)).is_some_and(|releases| counted(*task) > releases)
+    let is_beyond = |unit: &UnitId| {
+        releases(plan, board, *unit, Instant::from_nanos(said)).is_some_and(|releases| counted(*unit) > releases)
     };
-    let end = tasks().filter(is_beyond).map(|task| unbegun::last_time(board, task).nanos()).fold(said, Ord::max);
+    let end = units().filter(is_beyond).map(|unit| unbegun::last_time(board, unit).nanos()).fold(said, Ord::max);
     board.global(Global::Reached).store(end.minus(plan.start.nanos()).0.max(0) as u64, SeqCst);
-    for task in tasks() {
-        if let Some(releases) = releases(plan, board, task, Instant::from_nanos(end)) {
-            board.task(task).count_shared(TaskWord::Discarded, releases.saturating_sub(counted(task)));
+    for unit in units() {
+        if let Some(releases) = releases(plan, board, unit, Instant::from_nanos(end)) {
+            board.task(unit).count_shared(TaskWord::Discarded, releases.saturating_sub(counted(unit)));
         }
     }
 }
@@ -83,8 +83,8 @@ pub fn account(plan: &Plan, board: Board, end: Instant, clocks: &mut [ClockResul
         return Vec::new();
     }
     let mut wrong = Vec::new();
-    for (task, clock) in clocks.iter_mut().enumerate() {
-        clock.releases = releases(plan, board, UnitId(task), end);
+    for (unit, clock) in clocks.iter_mut().enumerate() {
+        clock.releases = releases(plan, board, UnitId(unit), end);
         let [activations, skipped, discarded] = [clock.activations, clock.skipped, clock.discarded];
         let sum = activations.saturating_add(skipped).saturating_add(discarded);
         if let Some(releases) = clock.releases.filter(|releases| *releases != sum) {

@@ -36,12 +36,12 @@ pub fn predict(
         clock.schedulability.predicted_response = worst.map(|worst| worst.response.0 as u64);
         clock.schedulability.predicted_from = worst.map(|worst| worst.basis.into());
     }
-    notes.extend(clocks.iter().enumerate().filter_map(|(task, clock)| slower(plan, &analysis, UnitId(task), clock)));
+    notes.extend(clocks.iter().enumerate().filter_map(|(unit, clock)| slower(plan, &analysis, UnitId(unit), clock)));
     plan.shared_priorities(&analysis)
 }
 
 /// That a clock was slower than computed from figures of the rig.
-fn slower(plan: &Plan, analysis: &Analysis, task: UnitId, clock: &ClockResult) -> Option<String> {
+fn slower(plan: &Plan, analysis: &Analysis, unit: UnitId, clock: &ClockResult) -> Option<String> {
     let Schedulability { predicted_response: Some(predicted), predicted_from: Some(from), .. } = clock.schedulability
     else {
         return None;
@@ -51,7 +51,7 @@ fn slower(plan: &Plan, analysis: &Analysis, task: UnitId, clock: &ClockResult) -
         return None;
     }
     let micros = |nanos: u64| nanos as f64 / 1e3;
-    let given = plan.units[task.0].figures.execution.map(|given| given.0 as u64);
+    let given = plan.figures(unit).execution.map(|given| given.0 as u64);
     let longest = clock.execution.max();
     let execution = match given {
         Some(given) if longest > given => {
@@ -62,11 +62,11 @@ fn slower(plan: &Plan, analysis: &Analysis, task: UnitId, clock: &ClockResult) -
         }
         None => "its execution_us is not given".to_owned(),
     };
-    let wakeup = analysis.known.wakeup[task.0].0;
+    let wakeup = analysis.known.wakeup[unit.0].0;
     Some(format!(
         "{}: its response reached {} µs, more than the {} µs computed from the rig's figures: {execution}; other \
          figures to look at are those of more urgent clocks, and wakeup_us = {} of [host]",
-        plan.told_name(&plan.units[task.0]),
+        plan.told_name(&plan.units[unit.0]),
         micros(response),
         micros(predicted),
         wakeup.0 as f64 / 1e3

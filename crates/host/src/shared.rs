@@ -223,16 +223,16 @@ impl SharedRig {
     }
 
     /// The activation of a task that has not returned for a while.
-    fn running(&self, task: UnitId, standings: &[TaskProgress]) -> Option<LiveActivation> {
+    fn running(&self, unit: UnitId, standings: &[TaskProgress]) -> Option<LiveActivation> {
         let (plan, board) = (self.plan(), self.board());
         let running = match plan.mode {
-            Mode::RealTime => standings[task.0].under_way?.running,
-            Mode::Virtual => match board.task(task).get(TaskWord::Active) {
+            Mode::RealTime => standings[unit.0].under_way?.running,
+            Mode::Virtual => match board.task(unit).get(TaskWord::Active) {
                 1 => monotonic_now().saturating_sub(self.stands.load(SeqCst)),
                 _ => return None,
             },
         };
-        let held_up = held_up_by(plan, board, standings, task).is_some();
+        let held_up = held_up_by(plan, board, standings, unit).is_some();
         (running >= SHOWN).then_some(LiveActivation { running: running as u64, held_up })
     }
 
@@ -254,8 +254,8 @@ impl SharedRig {
     fn all_of_clocks(&self) -> Vec<ClockResult> {
         let (plan, board) = (self.plan(), self.board());
         let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let clock = |(task, overruns)| {
-            let own = tasks::clock(plan, board, UnitId(task), scheduling(board), &dropped);
+        let clock = |(unit, overruns)| {
+            let own = tasks::clock(plan, board, UnitId(unit), scheduling(board), &dropped);
             ClockResult { overruns, ..own }
         };
         self.overruns().into_iter().enumerate().map(clock).collect()
@@ -281,7 +281,7 @@ impl SharedRig {
     fn standings(&self) -> Vec<TaskProgress> {
         let (plan, board) = (self.plan(), self.board());
         let time_base = TimeBase::now(plan, board, self.prepared.begin());
-        (0..plan.units.len()).map(|task| standing(plan, board, time_base, UnitId(task))).collect()
+        (0..plan.units.len()).map(|unit| standing(plan, board, time_base, UnitId(unit))).collect()
     }
 
     /// The overruns of each task, including those that the activation under way, or the overdue one, will find. The
@@ -296,13 +296,13 @@ impl SharedRig {
     pub fn live(&self) -> Live {
         let (plan, board) = (self.plan(), self.board());
         let standings = self.standings();
-        let row = |(task, planned)| {
-            let cells = board.task(UnitId(task));
+        let row = |(unit, planned)| {
+            let cells = board.task(UnitId(unit));
             LiveRow {
                 name: plan.full_name(planned),
                 activations: cells.get(TaskWord::Activations),
-                overruns: standings[task].overruns(),
-                under_way: self.running(UnitId(task), &standings),
+                overruns: standings[unit].overruns(),
+                under_way: self.running(UnitId(unit), &standings),
                 wakeup: cells.histogram(Metric::Wakeup).read(),
                 start: cells.histogram(Metric::Start).read(),
                 execution: cells.histogram(Metric::Execution).read(),

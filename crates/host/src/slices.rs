@@ -59,7 +59,7 @@ struct Mark {
 impl Slices {
     /// Begins without marks.
     pub fn new(plan: &Plan) -> Slices {
-        let tasks: Vec<FmuId> = plan.units.iter().map(|task| task.fmu).collect();
+        let tasks: Vec<FmuId> = plan.units.iter().map(|unit| unit.fmu).collect();
         let histograms = tasks.len() * (METRICS.len() + PARTS.len() + 1) + 2 * plan.fmus.len();
         let most = (ENTRIES / histograms.max(1)).min(MOST);
         // The end of the run closes the last interval without a mark. In virtual time nothing is late.
@@ -98,10 +98,10 @@ impl Slices {
     }
 
     fn of(&self, board: Board, at: u64) -> Mark {
-        let task = |task| -> Vec<SparseHistogram> {
-            let cells = board.task(UnitId(task));
+        let histograms = |unit| -> Vec<SparseHistogram> {
+            let cells = board.task(UnitId(unit));
             let metrics = METRICS.map(|metric| cells.histogram(metric).counts());
-            let causes = board.causes(UnitId(task));
+            let causes = board.causes(UnitId(unit));
             let parts = PARTS
                 .map(|part| causes.as_ref().map_or_else(SparseHistogram::default, |own| own.histogram(part).counts()));
             metrics.into_iter().chain(parts).collect()
@@ -109,15 +109,15 @@ impl Slices {
         let lock = |fmu: usize| {
             let words = board.fmu(FmuId(fmu));
             let mut lock = [words.hold().counts(), words.wait().counts()];
-            for (task, _) in self.tasks.iter().enumerate().filter(|(_, own)| own.0 == fmu) {
-                let cells = board.task(UnitId(task));
+            for (unit, _) in self.tasks.iter().enumerate().filter(|(_, own)| own.0 == fmu) {
+                let cells = board.task(UnitId(unit));
                 for (sum, metric) in lock.iter_mut().zip([Metric::LockHold, Metric::LockWait]) {
                     sum.add(&cells.histogram(metric).counts());
                 }
             }
             lock
         };
-        Mark { at, tasks: (0..self.tasks.len()).map(task).collect(), locks: (0..self.fmus).map(lock).collect() }
+        Mark { at, tasks: (0..self.tasks.len()).map(histograms).collect(), locks: (0..self.fmus).map(lock).collect() }
     }
 
     /// Adds intervals to the distributions of a run. `run`: the report of the run up to now, or at its end.
@@ -132,11 +132,11 @@ impl Slices {
         if marks.is_empty() {
             return;
         }
-        for (task, clock) in run.clocks.iter_mut().enumerate() {
+        for (unit, clock) in run.clocks.iter_mut().enumerate() {
             // Arrivals are releases, so their latencies are start latencies.
             let places = (0..METRICS.len() + PARTS.len()).chain([1]);
             for (place, distribution) in places.zip(clock.distributions()) {
-                let own: Vec<_> = marks.iter().map(|(at, mark)| (*at, &mark.tasks[task][place])).collect();
+                let own: Vec<_> = marks.iter().map(|(at, mark)| (*at, &mark.tasks[unit][place])).collect();
                 distribution.split(&own, end);
             }
         }

@@ -19,7 +19,7 @@ pub struct Sockets(Vec<Socket>);
 struct Socket {
     /// `None`: the endpoint has none.
     socket: Option<(DatagramSocket, Option<SocketFile>)>,
-    task: UnitId,
+    unit: UnitId,
     /// Number of datagrams that the kernel had dropped at the last check. The kernel's own counter wraps at 2^32.
     dropped: u64,
     /// Value of `dropped` at the start of this run.
@@ -30,9 +30,9 @@ impl Sockets {
     /// Makes the sockets of the endpoints that the runner serves.
     pub fn bind(prepared: &Prepared) -> Result<Sockets, Error> {
         let mut all = Vec::new();
-        for (task, At { value: source, place }) in served(prepared) {
+        for (unit, At { value: source, place }) in served(prepared) {
             let socket = source.socket().map(|address| make(prepared, *place, address)).transpose()?;
-            all.push(Socket { socket, task, dropped: 0, before: 0 });
+            all.push(Socket { socket, unit, dropped: 0, before: 0 });
         }
         Ok(Sockets(all))
     }
@@ -53,7 +53,7 @@ impl Sockets {
     /// stopped reading, or until now if it has not yet.
     pub fn dropped(&mut self, board: Board) -> Vec<(UnitId, u64)> {
         self.look();
-        self.0.iter().map(|socket| (socket.task, socket.total(board).saturating_sub(socket.before))).collect()
+        self.0.iter().map(|socket| (socket.unit, socket.total(board).saturating_sub(socket.before))).collect()
     }
 
     /// Number of dropped datagrams of a run that is over: later ones count for the next run.
@@ -68,7 +68,7 @@ impl Sockets {
 
 impl Socket {
     fn total(&self, board: Board) -> u64 {
-        match board.task(self.task).word(TaskWord::DroppedAtEnd).load(SeqCst) {
+        match board.task(self.unit).word(TaskWord::DroppedAtEnd).load(SeqCst) {
             0 => self.dropped,
             noted => latest(self.dropped, noted as u32),
         }
@@ -90,7 +90,7 @@ pub fn check_sockets(prepared: &Prepared) -> Result<(), Error> {
 
 /// The endpoints that the runner serves: the task that each ticks, or ticks a clock of, and its source.
 fn served(prepared: &Prepared) -> impl Iterator<Item = (UnitId, &At<EndpointSource>)> {
-    let targets = prepared.plan.receiver.iter().flat_map(|_| &prepared.plan.endpoints).map(|own| own.target.task);
+    let targets = prepared.plan.receiver.iter().flat_map(|_| &prepared.plan.endpoints).map(|own| own.target.unit);
     targets.zip(&prepared.endpoints)
 }
 

@@ -10,20 +10,20 @@ use vecud_report::{
 };
 
 /// Whom problems of a task are about.
-pub fn subject(plan: &Plan, task: UnitId) -> Subject {
-    let planned = &plan.units[task.0];
+pub fn subject(plan: &Plan, unit: UnitId) -> Subject {
+    let planned = &plan.units[unit.0];
     Subject::task(&plan.fmus[planned.fmu.0].name, &planned.name, planned.kind())
 }
 
 /// What a task has measured, as far as limits are about it.
-pub fn measured(board: Board, task: UnitId, result: &ClockResult, facts: &RunFacts) -> Measured {
-    let unreturned = facts.unreturned[task.0]
-        .map(|own| Unreturned { ran: facts.hangs.ran(task, &own).max(0) as u64, running: own.running.max(0) as u64 });
+pub fn measured(board: Board, unit: UnitId, result: &ClockResult, facts: &RunFacts) -> Measured {
+    let unreturned = facts.unreturned[unit.0]
+        .map(|own| Unreturned { ran: facts.hangs.ran(unit, &own).max(0) as u64, running: own.running.max(0) as u64 });
     Measured {
         start_latency: result.start_latency.max(),
         execution: result.execution.max(),
         overruns: result.overruns,
-        demoted: board.task(task).get(TaskWord::Demoted) == 1,
+        demoted: board.task(unit).get(TaskWord::Demoted) == 1,
         unreturned,
     }
 }
@@ -32,11 +32,11 @@ pub fn measured(board: Board, task: UnitId, result: &ClockResult, facts: &RunFac
 pub fn clock(
     plan: &Plan,
     board: Board,
-    task: UnitId,
+    unit: UnitId,
     scheduling: Scheduling,
     dropped: &[(UnitId, u64)],
 ) -> ClockResult {
-    let (planned, cells) = (&plan.units[task.0], board.task(task));
+    let (planned, task, cells) = (&plan.units[unit.0], plan.task_of(unit), board.task(unit));
     let fmu = &plan.fmus[planned.fmu.0];
     let asked = [TaskWord::AskedCounter, TaskWord::AskedResolution].map(|word| cells.get(word));
     let interval = match &planned.release {
@@ -47,7 +47,7 @@ pub fn clock(
         Mode::RealTime => cells.histogram(metric).read().into(),
         Mode::Virtual => Distribution::default(),
     };
-    let dropped = dropped.iter().find(|(own, _)| *own == task);
+    let dropped = dropped.iter().find(|(own, _)| *own == unit);
     ClockResult {
         fmu: fmu.name.clone(),
         clock: planned.name.clone(),
@@ -55,9 +55,9 @@ pub fn clock(
         interval_s: interval.map(Fraction::seconds),
         activated_by: activated_by(plan, &planned.release, interval),
         fmi_priority: planned.urgency,
-        fifo_priority: (scheduling == Scheduling::Fifo).then_some(planned.fifo),
-        cpu: planned.cpu,
-        thread: planned.thread.clone(),
+        fifo_priority: (scheduling == Scheduling::Fifo).then_some(task.fifo),
+        cpu: task.cpu,
+        thread: task.thread.clone(),
         releases: None,
         activations: cells.get(TaskWord::Activations),
         overruns: cells.get(TaskWord::Overruns),
@@ -71,7 +71,7 @@ pub fn clock(
             dropped,
         }),
         steps: planned.kind().makes_steps().then(|| steps(planned, cells)),
-        max_latency: planned.limits.max_latency.map(|limit| limit.0 as u64),
+        max_latency: plan.limits(unit).max_latency.map(|limit| limit.0 as u64),
         schedulability: schedulability::seen(plan, cells),
         wakeup_latency: measured(Metric::Wakeup),
         start_latency: measured(Metric::Start),
@@ -81,8 +81,8 @@ pub fn clock(
         // The release of such a clock is the arrival of an item.
         arrival_latency: dropped.map(|_| measured(Metric::Start)),
         over_time: None,
-        parts: causes::parts(board, task),
-        causes: causes::causes(plan, board, task),
+        parts: causes::parts(board, unit),
+        causes: causes::causes(plan, board, unit),
     }
 }
 

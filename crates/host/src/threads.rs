@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 use vecud_linux::scheduling::{self, Policy};
 use vecud_linux::{SysError, affinity};
-use vecud_plan::{FmuId, Plan, TaskPlan, UnitId};
+use vecud_plan::{FmuId, Plan, UnitId};
 use vecud_record::board::{Board, Global, Phase, Scheduling, TaskWord, ThreadsState as Said};
 use vecud_record::log::kind;
 use vecud_report::FindingResult;
@@ -49,7 +49,7 @@ impl State {
 
 #[derive(Clone)]
 struct Watched {
-    task: UnitId,
+    unit: UnitId,
     tid: u32,
     given: State,
     /// The highest priority of the instance, which the preemption lock gives to a holder during a section.
@@ -127,10 +127,10 @@ impl ThreadWatcher {
 
     /// Changes by FMU code, as findings about an instance's tasks.
     pub fn findings(&self, plan: &Plan, fmu: FmuId) -> Option<FindingResult> {
-        let mut own = self.changed.iter().filter(|(task, _)| plan.units[task.0].fmu == fmu);
+        let mut own = self.changed.iter().filter(|(unit, _)| plan.units[unit.0].fmu == fmu);
         let count = own.clone().count() as u64;
-        let (task, what) = own.next()?;
-        let planned = &plan.units[task.0];
+        let (unit, what) = own.next()?;
+        let planned = &plan.units[unit.0];
         let more = match count {
             1 => String::new(),
             _ => format!(", and so for {} more of its threads", count - 1),
@@ -138,7 +138,7 @@ impl ThreadWatcher {
         let message = format!(
             "fmu `{}`: its code has changed how thread {} of {} is scheduled: {what}{more}",
             plan.fmus[fmu.0].name,
-            planned.thread,
+            plan.task_of(*unit).thread,
             plan.told_name(planned)
         );
         Some(FindingResult { kind: "thread_changed".into(), count, message })
@@ -158,23 +158,24 @@ impl ThreadWatcher {
         };
         let mut ceilings = vec![0; plan.fmus.len()];
         for planned in plan.units.iter().filter(|_| fifo) {
-            ceilings[planned.fmu.0] = planned.fifo.get().max(ceilings[planned.fmu.0]);
+            ceilings[planned.fmu.0] = plan.tasks[planned.task.0].fifo.get().max(ceilings[planned.fmu.0]);
         }
         let mut all = true;
-        for task in plan.tasks.iter().map(TaskPlan::first) {
-            let planned = &plan.units[task.0];
-            let scheduled = own(board.task(task).get(TaskWord::Tid)).and_then(|tid| {
+        for task in &plan.tasks {
+            let unit = task.first();
+            let scheduled = own(board.task(unit).get(TaskWord::Tid)).and_then(|tid| {
                 if fifo {
-                    scheduling::set_fifo_of(tid, planned.fifo.get())?;
+                    scheduling::set_fifo_of(tid, task.fifo.get())?;
                 }
                 Ok((tid, State::of(tid)?))
             });
             match scheduled {
                 Ok((tid, given)) => {
-                    self.watched.push(Watched { task, tid, given, ceiling: ceilings[planned.fmu.0] });
+                    let ceiling = ceilings[plan.units[unit.0].fmu.0];
+                    self.watched.push(Watched { unit, tid, given, ceiling });
                 }
                 Err(error) => {
-                    remarks.push((3, kind::NOT_STARTED, format!("thread {}: {error}", planned.thread)));
+                    remarks.push((3, kind::NOT_STARTED, format!("thread {}: {error}", task.thread)));
                     all = false;
                 }
             }
@@ -204,13 +205,13 @@ impl ThreadWatcher {
             let mut expected = watched.given.clone();
             let changed = now.scheduling;
             let raised = !idle && changed.policy == Policy::Fifo && changed.priority == watched.ceiling;
-            let demoted = board.task(watched.task).get(TaskWord::Demoted) == 1 && changed.policy == Policy::Other;
+            let demoted = board.task(watched.unit).get(TaskWord::Demoted) == 1 && changed.policy == Policy::Other;
             if raised || demoted {
                 expected.scheduling = changed;
             }
             if now != expected {
                 let what = format!("{} now, not {}", now.words(), watched.given.words());
-                self.changed.insert(watched.task, what);
+                self.changed.insert(watched.unit, what);
             }
         }
     }

@@ -133,14 +133,14 @@ pub fn totals(plan: &Plan, board: Board, overruns: &[u64], recorded: RecordedTot
         mode: plan.mode,
         scheduling: scheduling(board),
         simulated_s: Nanos(board.global(Global::Reached).load(SeqCst) as i64).seconds(),
-        clocks: overruns.iter().enumerate().map(|(task, own)| clock(plan, board, UnitId(task), *own)).collect(),
+        clocks: overruns.iter().enumerate().map(|(unit, own)| clock(plan, board, UnitId(unit), *own)).collect(),
         locks: (0..plan.fmus.len()).map(|fmu| lock(plan, board, FmuId(fmu))).collect(),
         recorded,
     }
 }
 
-fn clock(plan: &Plan, board: Board, task: UnitId, overruns: u64) -> ClockTotals {
-    let (planned, cells) = (&plan.units[task.0], board.task(task));
+fn clock(plan: &Plan, board: Board, unit: UnitId, overruns: u64) -> ClockTotals {
+    let (planned, cells) = (&plan.units[unit.0], board.task(unit));
     let durations = |metric| Durations::of(cells.histogram(metric));
     let latencies = || Latencies {
         wakeup: durations(Metric::Wakeup),
@@ -165,8 +165,8 @@ fn clock(plan: &Plan, board: Board, task: UnitId, overruns: u64) -> ClockTotals 
 fn lock(plan: &Plan, board: Board, fmu: FmuId) -> LockTotals {
     let words = board.fmu(fmu);
     let (mut hold, mut wait) = (Durations::of(words.hold()), Durations::of(words.wait()));
-    for task in (0..plan.units.len()).map(UnitId).filter(|task| plan.units[task.0].fmu == fmu) {
-        let cells = board.task(task);
+    for unit in (0..plan.units.len()).map(UnitId).filter(|unit| plan.units[unit.0].fmu == fmu) {
+        let cells = board.task(unit);
         hold.add(&Durations::of(cells.histogram(Metric::LockHold)));
         wait.add(&Durations::of(cells.histogram(Metric::LockWait)));
     }

@@ -24,15 +24,15 @@ pub struct Unbegun {
 
 impl Unbegun {
     /// Looks at a task of which no activation is under way.
-    pub fn of(plan: &Plan, board: Board, time_base: TimeBase, task: UnitId) -> Option<Unbegun> {
-        let (cells, planned) = (board.task(task), &plan.units[task.0]);
+    pub fn of(plan: &Plan, board: Board, time_base: TimeBase, unit: UnitId) -> Option<Unbegun> {
+        let (cells, planned) = (board.task(unit), &plan.units[unit.0]);
         if cells.get(TaskWord::Left) != 0 {
             return None;
         }
-        let (origin, interval) = grid(board, task)?;
+        let (origin, interval) = grid(board, unit)?;
         let (now, released_until) = (time_base.instant(), plan.released_until(planned));
         let after = |counted, until| Passed::on_grid(origin, interval, counted, until, released_until);
-        let (last, finished) = (last_time(board, task), cells.get(TaskWord::FinishedAt) as i64);
+        let (last, finished) = (last_time(board, unit), cells.get(TaskWord::FinishedAt) as i64);
         if cells.get(TaskWord::Active) == 1 {
             // It has not come to its first call.
             return Unbegun::at(released_until, time_base, last, 0, after(last, now));
@@ -43,7 +43,7 @@ impl Unbegun {
         }
         let returned = time_base.returned(finished)?;
         let found = after(last, returned);
-        match (planned.overrun, found) {
+        match (plan.task_of(unit).overrun, found) {
             (Overrun::Queue, Some(found)) if planned.is_contiguous() => {
                 Unbegun::at(released_until, time_base, found.first, 0, after(found.first, now))
             }
@@ -85,46 +85,46 @@ const TIME: [TaskWord; 3] = [TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
 const ORIGIN: [TaskWord; 3] = [TaskWord::Origin, TaskWord::Origin1, TaskWord::Origin2];
 
 /// The grid of a periodic clock, as its thread has it: an instant of it, and its interval.
-pub fn grid(board: Board, task: UnitId) -> Option<(Instant, Fraction)> {
-    Some((instant(board, task, ORIGIN), interval(board, task)?))
+pub fn grid(board: Board, unit: UnitId) -> Option<(Instant, Fraction)> {
+    Some((instant(board, unit, ORIGIN), interval(board, unit)?))
 }
 
 /// The time of the last activation that a task has begun.
-pub fn last_time(board: Board, task: UnitId) -> Instant {
-    instant(board, task, TIME)
+pub fn last_time(board: Board, unit: UnitId) -> Instant {
+    instant(board, unit, TIME)
 }
 
-fn instant(board: Board, task: UnitId, words: [TaskWord; 3]) -> Instant {
-    Instant::from_words(words.map(|word| board.task(task).get(word)))
+fn instant(board: Board, unit: UnitId, words: [TaskWord; 3]) -> Instant {
+    Instant::from_words(words.map(|word| board.task(unit).get(word)))
 }
 
 /// How many releases wait behind the activation of this time, which is under way: they had come when the one before it returned.
-pub fn waiting_behind(plan: &Plan, board: Board, time_base: TimeBase, task: UnitId, time: Instant) -> u64 {
-    let (planned, finished) = (&plan.units[task.0], board.task(task).get(TaskWord::FinishedAt) as i64);
-    let returned = time_base.returned(finished).filter(|_| planned.overrun == Overrun::Queue);
-    let found = returned.zip(interval(board, task));
+pub fn waiting_behind(plan: &Plan, board: Board, time_base: TimeBase, unit: UnitId, time: Instant) -> u64 {
+    let (planned, finished) = (&plan.units[unit.0], board.task(unit).get(TaskWord::FinishedAt) as i64);
+    let returned = time_base.returned(finished).filter(|_| plan.task_of(unit).overrun == Overrun::Queue);
+    let found = returned.zip(interval(board, unit));
     let found =
         found.and_then(|(returned, interval)| Passed::of(time, interval, time, returned, plan.released_until(planned)));
     found.map_or(0, |found| if planned.is_contiguous() { found.count } else { found.waiting(0) })
 }
 
 /// The interval of a periodic clock, as its thread has it.
-pub fn interval(board: Board, task: UnitId) -> Option<Fraction> {
-    let cells = board.task(task);
+pub fn interval(board: Board, unit: UnitId) -> Option<Fraction> {
+    let cells = board.task(unit);
     Fraction::new(cells.get(TaskWord::IntervalCounter), cells.get(TaskWord::IntervalResolution)).ok()
 }
 
 /// Counts releases that have found an activation running, or waiting, as its thread would have done at its end. `late`: how late the
 /// first of them is, ns.
-pub fn count_overruns(plan: &Plan, board: Board, task: UnitId, passed: Passed, late: i64) {
-    let (cells, planned) = (board.task(task), &plan.units[task.0]);
-    if planned.overrun == Overrun::Stop {
+pub fn count_overruns(plan: &Plan, board: Board, unit: UnitId, passed: Passed, late: i64) {
+    let (cells, overrun) = (board.task(unit), plan.task_of(unit).overrun);
+    if overrun == Overrun::Stop {
         return cells.count_shared(TaskWord::Overruns, 1);
     }
     cells.count_shared(TaskWord::Overruns, passed.count);
-    if planned.overrun == Overrun::Skip {
+    if overrun == Overrun::Skip {
         cells.count(TaskWord::Skipped, passed.count);
-        board.note_break(task, Break::Overrun, passed.first);
+        board.note_break(unit, Break::Overrun, passed.first);
     }
     /// More releases than this, of a hang that has lasted for days, are counted in groups.
     const AT_MOST: u64 = 1 << 20;
@@ -133,7 +133,7 @@ pub fn count_overruns(plan: &Plan, board: Board, task: UnitId, passed: Passed, l
         let many = each.min(passed.count - place);
         let after_first = passed.release(place).nanos().minus(passed.first.nanos()).0;
         // What waits in a queue has no response, since it has not begun.
-        let response = (planned.overrun == Overrun::Skip).then_some(Metric::Response);
+        let response = (overrun == Overrun::Skip).then_some(Metric::Response);
         for metric in [Metric::Wakeup, Metric::Start].into_iter().chain(response) {
             cells.histogram(metric).count_many(late.saturating_sub(after_first), many);
         }
@@ -141,17 +141,17 @@ pub fn count_overruns(plan: &Plan, board: Board, task: UnitId, passed: Passed, l
 }
 
 /// The run is over: so many activations that wait, or are under way, never are complete, and neither is what waits behind them.
-pub fn count_discarded(plan: &Plan, board: Board, task: UnitId, number: u64, passed: Option<Passed>) {
-    let (cells, planned) = (board.task(task), &plan.units[task.0]);
+pub fn count_discarded(plan: &Plan, board: Board, unit: UnitId, number: u64, passed: Option<Passed>) {
+    let (cells, overrun) = (board.task(unit), plan.task_of(unit).overrun);
     let behind = passed.map_or(0, |passed| passed.count);
-    let waits = match planned.overrun {
+    let waits = match overrun {
         Overrun::Skip => 0,
-        Overrun::Queue if planned.is_contiguous() => behind,
+        Overrun::Queue if plan.units[unit.0].is_contiguous() => behind,
         Overrun::Queue => passed.map_or(0, |passed| passed.waiting(number - 1)),
         Overrun::Stop => behind,
     };
     cells.count_shared(TaskWord::Discarded, number + waits);
-    if planned.overrun == Overrun::Queue {
+    if overrun == Overrun::Queue {
         cells.count(TaskWord::Skipped, behind - waits);
     }
 }

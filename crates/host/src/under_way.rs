@@ -104,7 +104,8 @@ fn under_way(
     let (now, until) = (time_base.simulation(time_base.now), plan.released_until(planned));
     let released = unbegun::interval(board, task).and_then(|interval| Passed::of(time, interval, counted, now, until));
     // The first one ends the run, and later ones are no overruns.
-    let passed = released.map(|passed| if planned.overrun == Overrun::Stop { passed.first_alone() } else { passed });
+    let passed =
+        released.map(|passed| if plan.task_of(task).overrun == Overrun::Stop { passed.first_alone() } else { passed });
     Some(OngoingActivation {
         time,
         started,
@@ -121,9 +122,9 @@ fn under_way(
 pub fn held_up_by(plan: &Plan, board: Board, standings: &[TaskProgress], task: UnitId) -> Option<UnitId> {
     let fifo = board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
     let started = standings[task.0].under_way?.started;
-    let planned = &plan.units[task.0];
+    let planned = plan.task_of(task);
     let holds = |other: &usize| {
-        let theirs = &plan.units[*other];
+        let theirs = plan.task_of(UnitId(*other));
         theirs.cpu == planned.cpu
             && theirs.fifo.get() > planned.fifo.get()
             && standings[*other].under_way.is_some_and(|own| own.started > started)

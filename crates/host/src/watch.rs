@@ -689,9 +689,9 @@ impl<'a> Supervision<'a> {
         self.shared.set_stands(run.hangs.stands_since());
         for verdict in verdicts {
             hangs::tell_the_runner(plan, self.board, &verdict);
-            let place = |task| death::has_been(plan, self.board, run.phase, CallLocation::Activation(task));
+            let place = |unit| death::has_been(plan, self.board, run.phase, CallLocation::Activation(unit));
             let line = match verdict {
-                HangAction::Tell(task, own, seconds) => {
+                HangAction::Tell(unit, own, seconds) => {
                     let passed = own.passed.map_or(String::new(), |passed| {
                         format!("; {} of this clock found it still running", some(passed.count, "release"))
                     });
@@ -699,18 +699,18 @@ impl<'a> Supervision<'a> {
                         true => String::new(),
                         false => format!("; recordings wait for it since {} s", own.time.seconds()),
                     };
-                    format!("{} for {seconds} s{passed}{recordings}", place(task))
+                    format!("{} for {seconds} s{passed}{recordings}", place(unit))
                 }
-                HangAction::Overdue(Overdue { task, time, .. }) => {
-                    let (place, due) = (place(task), time.seconds());
+                HangAction::Overdue(Overdue { unit, time, .. }) => {
+                    let (place, due) = (place(unit), time.seconds());
                     format!("{place} since before the next release, at {due} s: the run ends (rig: overrun = \"stop\")")
                 }
-                HangAction::GiveUp(GivenUp { task, limit, .. }) => {
+                HangAction::GiveUp(GivenUp { unit, limit, .. }) => {
                     let end = match plan.on_error {
                         OnError::Stop => "the run ends",
                         OnError::Continue => "the others go on without it",
                     };
-                    let (place, key, timeout) = (place(task), limit.key(), plan.shutdown_timeout.seconds());
+                    let (place, key, timeout) = (place(unit), limit.key(), plan.shutdown_timeout.seconds());
                     format!(
                         "{place} and did not return within {timeout} s after it was over {key}: {end} (rig: on_error)"
                     )

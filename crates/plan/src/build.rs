@@ -46,11 +46,11 @@ pub fn build(
     let (mut tasks, units) = tasks::plans(&resolved, &order);
     masters::join(&resolved, &mut tasks, &units, &mut findings);
     let instances = instances::plans(&resolved, &order, &cpus, &units, &times);
-    let connections = connected::plans(&resolved, &units, &instances, &mut findings);
+    let connections = connected::plans(&resolved, &tasks, &units, &instances, &mut findings);
     let serials = tasks::serial::plans(rig, &fmus, &units, &mut findings);
-    waiting::check(&units, rig, &mut findings);
+    waiting::check(&tasks, &units, rig, &mut findings);
     host::without_effect(rig, &mut findings);
-    findings.notes.extend(TracePlan::note(rig, &units).map(str::to_owned));
+    findings.notes.extend(TracePlan::note(rig, &tasks).map(str::to_owned));
     findings.refuse()?;
 
     let endpoints = endpoints::plans(rig, &units, &instances);
@@ -62,6 +62,7 @@ pub fn build(
         start: times.start,
         stop: times.stop,
         on_error: rig.on_error,
+        overrun: rig.overrun,
         nan: rig.nan,
         trigger_time: rig.trigger_time,
         shutdown_timeout: rig.shutdown_timeout,
@@ -69,7 +70,7 @@ pub fn build(
         host: HostPlan::of(rig, &order, &fmus),
         fmus: instances,
         initialisation,
-        receiver: endpoints::receiver(rig.mode, &endpoints, &units, machine),
+        receiver: endpoints::receiver(rig.mode, &endpoints, &tasks, &units, machine),
         tasks,
         units,
         serials,

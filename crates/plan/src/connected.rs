@@ -5,12 +5,13 @@ use super::connections::links::Link;
 use super::described::VariableId;
 use super::findings::Findings;
 use super::resolved::Resolved;
-use super::{ConnectionPlan, FmuPlan, UnitPlan};
+use super::{ConnectionPlan, FmuPlan, TaskPlan, UnitPlan};
 
 /// The plans of all connections. `fmus`: the instances that they are between.
 pub(super) fn plans(
     resolved: &Resolved,
-    tasks: &[UnitPlan],
+    tasks: &[TaskPlan],
+    units: &[UnitPlan],
     fmus: &[FmuPlan],
     findings: &mut Findings,
 ) -> Vec<ConnectionPlan> {
@@ -44,7 +45,7 @@ pub(super) fn plans(
         }
     };
     let connections = resolved.links.iter().map(plan).collect();
-    delays::complete(connections, tasks, fmus, resolved.rig, findings)
+    delays::complete(connections, tasks, units, fmus, resolved.rig, findings)
 }
 
 impl Resolved<'_> {

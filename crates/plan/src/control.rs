@@ -28,14 +28,14 @@ pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &PriorityOrder) -> Co
         let id = (fmu, index);
         let connected = !links.feeding(id).is_empty() || !links.fed_by(id).is_empty();
         let fed = resolved.stimuli.feeds(id);
-        let tasks = order.units(&resolved.setting(id));
-        let number = settable(described, v, (connected, fed), tasks.is_empty()).map(|structural| {
+        let units = order.units(&resolved.setting(id));
+        let number = settable(described, v, (connected, fed), units.is_empty()).map(|structural| {
             let kind = match structural {
                 true => ControlKind::Structural {
                     size: sizes(described).iter().position(|s| s.reference == v.value_reference),
                 },
                 false => ControlKind::Value {
-                    lane: plan.lane(&tasks),
+                    lane: plan.lane(&units),
                     tunable: v.causality == Causality::Parameter,
                     in_event_mode: described.changes_in_event_mode(v) || described.takes_jumps_in_event_mode(),
                 },
@@ -55,8 +55,8 @@ pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &PriorityOrder) -> Co
 
 impl ControlPlan {
     fn lane(&mut self, units: &[UnitId]) -> usize {
-        self.lanes.iter().position(|lane| lane.tasks == units).unwrap_or_else(|| {
-            self.lanes.push(LanePlan { tasks: units.to_vec() });
+        self.lanes.iter().position(|lane| lane.units == units).unwrap_or_else(|| {
+            self.lanes.push(LanePlan { units: units.to_vec() });
             self.lanes.len() - 1
         })
     }

@@ -20,10 +20,10 @@ pub(super) fn plans(
     planned: &[UnitPlan],
     times: &Timetable,
 ) -> Vec<FmuPlan> {
-    let mut tasks = vec![Vec::new(); cpus.len()];
-    planned.iter().enumerate().for_each(|(id, unit)| tasks[unit.fmu.0].push(UnitId(id)));
-    let own = cpus.iter().zip(&tasks).enumerate();
-    own.map(|(fmu, (&cpu, tasks))| plan(resolved, order, (fmu, cpu, tasks), planned, times)).collect()
+    let mut units = vec![Vec::new(); cpus.len()];
+    planned.iter().enumerate().for_each(|(id, unit)| units[unit.fmu.0].push(UnitId(id)));
+    let own = cpus.iter().zip(&units).enumerate();
+    own.map(|(fmu, (&cpu, units))| plan(resolved, order, (fmu, cpu, units), planned, times)).collect()
 }
 
 /// One instance: of an FMU, with its core and its tasks.

@@ -9,7 +9,7 @@ use super::findings::Findings;
 use super::groups::members;
 use super::resolved::Resolved;
 use super::steps;
-use super::{ConnectionId, FmuId, MasterPlan, SlavePlan, TaskId, TaskPlan, UnitId, UnitPlan, WirePlan};
+use super::{ConnectionId, FmuId, MasterPlan, SlavePlan, TaskId, TaskPlan, TaskWork, UnitId, UnitPlan, WirePlan};
 use crate::rig::{Loops, MasterClass, Place, RigMaster};
 use vecud_base::time::Fraction;
 use vecud_description::{Causality, InterfaceOffer, Unknown, VariableType};
@@ -68,7 +68,7 @@ fn abilities(described: &DescribedFmu, clocks: &ClockNetwork, fmu: usize, step: 
 pub(super) fn join(resolved: &Resolved, tasks: &mut [TaskPlan], units: &[UnitPlan], findings: &mut Findings) {
     for master in &resolved.rig.masters {
         if let Some((task, own)) = plan(resolved, master, units, findings)
-            && let TaskPlan::Group(group) = &mut tasks[task.0]
+            && let TaskWork::Group(group) = &mut tasks[task.0].work
         {
             group.master = Some(own);
         }

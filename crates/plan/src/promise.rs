@@ -13,8 +13,8 @@ use vecud_description::ValueReference;
 /// The covered signals, and the reasons for the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promise {
-    /// Per task: why its results are not covered; `None`: they are.
-    pub tasks: Vec<Option<String>>,
+    /// Per unit: why its results are not covered; `None`: they are.
+    pub units: Vec<Option<String>>,
     /// Per recorded column.
     pub signals: Vec<Option<String>>,
     /// FMUs with covered columns that have several partitions, which are assumed to share no memory.
@@ -35,22 +35,22 @@ impl Promise {
     pub fn of(plan: &Plan) -> Promise {
         let roots = super::roots(&plan.units);
         let setting = setting(plan);
-        let mut tasks: Vec<Option<String>> =
+        let mut units: Vec<Option<String>> =
             (0..plan.units.len()).map(|id| of_itself(plan, UnitId(id), &roots, &setting)).collect();
         // Everything that depends on an uncovered task is uncovered: the first of them each time.
         let followers = followers(plan);
-        let of_uncovered = (0..tasks.len()).filter(|id| tasks[*id].is_some()).flat_map(|id| &followers[id]);
+        let of_uncovered = (0..units.len()).filter(|id| units[*id].is_some()).flat_map(|id| &followers[id]);
         let mut following: BTreeSet<UnitId> = of_uncovered.copied().collect();
         while let Some(id) = following.pop_first() {
-            if tasks[id.0].is_none() {
-                tasks[id.0] = through(plan, id, &tasks);
+            if units[id.0].is_none() {
+                units[id.0] = through(plan, id, &units);
                 following.extend(&followers[id.0]);
             }
         }
-        let signals = signals(plan, &tasks);
+        let signals = signals(plan, &units);
         let several = |fmu: &FmuId| plan.units.iter().filter(|unit| unit.fmu == *fmu).count() > 1;
         let covered = |fmu: &FmuId| {
-            let columns = plan.units.iter().zip(&tasks).filter(|(unit, why)| unit.fmu == *fmu && why.is_none());
+            let columns = plan.units.iter().zip(&units).filter(|(unit, why)| unit.fmu == *fmu && why.is_none());
             columns
                 .flat_map(|(unit, _)| unit.recorded())
                 .filter(|signal| plan.is_recorded(*signal))
@@ -64,7 +64,7 @@ impl Promise {
         libraries.retain(|(_, fmus)| !plan.take_turns(fmus) && fmus.iter().any(covered));
         let in_turns = plan.serials.iter().map(|serial| serial.fmus.clone());
         let in_turns = in_turns.filter(|fmus| fmus.iter().any(covered)).collect();
-        Promise { tasks, signals, assumed, together, libraries, in_turns }
+        Promise { units, signals, assumed, together, libraries, in_turns }
     }
 
     /// Number of columns that are covered.
@@ -74,7 +74,7 @@ impl Promise {
 
     /// Whether something that is covered comes from this task.
     pub fn covers(&self, unit: UnitId) -> bool {
-        self.tasks[unit.0].is_none()
+        self.units[unit.0].is_none()
     }
 }
 
@@ -98,7 +98,7 @@ fn of_itself(
 ) -> Option<String> {
     let unit = &plan.units[id.0];
     let own = name(plan, id);
-    if let Some(endpoint) = plan.endpoints.iter().find(|endpoint| endpoint.target.task == id) {
+    if let Some(endpoint) = plan.endpoints.iter().find(|endpoint| endpoint.target.unit == id) {
         let what = if endpoint.target.clock.is_some() { "has a clock that is ticked" } else { "is activated" };
         return Some(format!("{own} {what} by {}", endpoint.source));
     }
@@ -147,11 +147,11 @@ fn of_itself(
                 return Some(format!("several partitions may compute {}", planned.from));
             }
             for producer in &delay.producers {
-                let release = &plan.units[producer.task.0].release;
+                let release = &plan.units[producer.unit.0].release;
                 let chained = !release.has_instants() && !matches!(release, Release::Changing | Release::Never);
                 let known = |root: &UnitId| plan.units[root.0].release.has_instants();
-                if chained && !matches!(roots[producer.task.0].as_slice(), [root] if known(root)) {
-                    let producer = name(plan, producer.task);
+                if chained && !matches!(roots[producer.unit.0].as_slice(), [root] if known(root)) {
+                    let producer = name(plan, producer.unit);
                     return Some(format!(
                         "{} is of {producer}, and no one clock with known times is at the root of that",
                         planned.from
@@ -178,16 +178,16 @@ fn updates_within(plan: &Plan, arming: UnitId, armed: UnitId) -> Option<UnitId> 
     let countdowns = fmu.countdowns().iter().filter(|other| **other != armed);
     let said = fmu.output_clocks.iter().map(|clock| &clock.ticked_by);
     let mut by = said.chain(countdowns.map(|other| &plan.units[other.0].caused_by));
-    by.find_map(|tasks| match tasks.is_empty() {
+    by.find_map(|units| match units.is_empty() {
         true => (0..plan.units.len()).map(UnitId).filter(of_fmu).find(more_urgent),
-        false => tasks.iter().copied().find(more_urgent),
+        false => units.iter().copied().find(more_urgent),
     })
 }
 
 /// Why a task is not covered since another one is not.
-fn through(plan: &Plan, id: UnitId, tasks: &[Option<String>]) -> Option<String> {
+fn through(plan: &Plan, id: UnitId, units: &[Option<String>]) -> Option<String> {
     let unit = &plan.units[id.0];
-    let uncovered = |other: &&UnitId| tasks[other.0].is_some();
+    let uncovered = |other: &&UnitId| units[other.0].is_some();
     if let Some(by) = unit.caused_by.iter().find(uncovered) {
         return Some(format!("{} follows {}, which is not covered", name(plan, id), name(plan, *by)));
     }
@@ -219,7 +219,7 @@ fn producers<'a>(plan: &'a Plan, unit: &'a UnitPlan) -> impl Iterator<Item = (&'
     let connections = unit.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.connections);
     connections.map(|connection| &plan.connections[connection.0]).flat_map(|planned| {
         let producers = planned.delay.iter().flat_map(|delay| &delay.producers);
-        producers.map(move |producer| (planned, producer.task))
+        producers.map(move |producer| (planned, producer.unit))
     })
 }
 
@@ -241,7 +241,7 @@ fn ticking(plan: &Plan, id: UnitId) -> Vec<UnitId> {
     sources.flatten().copied().filter(|other| *other != id).collect()
 }
 
-fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
+fn signals(plan: &Plan, units: &[Option<String>]) -> Vec<Option<String>> {
     let mut by: Vec<Vec<UnitId>> = vec![Vec::new(); plan.signals.len()];
     for (id, unit) in plan.units.iter().enumerate() {
         unit.recorded().filter(|signal| plan.is_recorded(*signal)).for_each(|signal| by[signal.0].push(UnitId(id)));
@@ -264,24 +264,24 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
     }
     let of = |by: &Vec<UnitId>| match by.as_slice() {
         [] => None,
-        [unit] => tasks[unit.0].clone(),
+        [unit] => units[unit.0].clone(),
         _ => Some("several partitions compute it: it belongs to no clock, or to several".to_owned()),
     };
     let mut signals: Vec<Option<String>> = by.iter().map(of).collect();
-    clocks(plan, tasks).into_iter().for_each(|(signal, why)| signals[signal.0] = why);
+    clocks(plan, units).into_iter().for_each(|(signal, why)| signals[signal.0] = why);
     signals
 }
 
 /// Why the columns of clocks are not covered. Partitions of one level that may tick the same clock do so one after the other, and
 /// the row has the ticks of all of them.
-fn clocks(plan: &Plan, tasks: &[Option<String>]) -> BTreeMap<SignalId, Option<String>> {
+fn clocks(plan: &Plan, units: &[Option<String>]) -> BTreeMap<SignalId, Option<String>> {
     let mut tickers: BTreeMap<SignalId, Vec<UnitId>> = BTreeMap::new();
     for (id, unit) in plan.units.iter().enumerate() {
         let clocks = unit.ticks.iter().filter(|clock| plan.is_recorded(clock.signal));
         clocks.for_each(|clock| tickers.entry(clock.signal).or_default().push(UnitId(id)));
     }
     let why = |by: &[UnitId]| match of_one_level(plan, by) {
-        true => by.iter().find_map(|unit| tasks[unit.0].clone()),
+        true => by.iter().find_map(|unit| units[unit.0].clone()),
         false => Some("several partitions may tick it, in the order in which they run".to_owned()),
     };
     tickers.into_iter().map(|(signal, by)| (signal, why(&by))).collect()

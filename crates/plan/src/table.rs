@@ -5,8 +5,8 @@
 use super::connections::timing;
 use super::elements::shape_text;
 use super::{
-    EndpointPlan, Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, Timing, UnitPlan,
-    promise, tasks,
+    EndpointPlan, Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, Timing, UnitId,
+    UnitPlan, promise, tasks,
 };
 use crate::rig::Mode;
 use bytesize::ByteSize;
@@ -63,7 +63,8 @@ fn cells(texts: &[&str]) -> Vec<String> {
 fn tasks(plan: &Plan) -> String {
     let head = ["FMU", "clock", "kind", "activated", "FMI priority", "level", "FIFO", "core", "thread", "limits"];
     let mut rows = vec![cells(&head)];
-    rows.extend(plan.units.iter().map(|unit| {
+    rows.extend(plan.units.iter().enumerate().map(|(index, unit)| {
+        let task = &plan.tasks[unit.task.0];
         vec![
             plan.fmus[unit.fmu.0].name.clone(),
             unit.name.clone(),
@@ -75,10 +76,10 @@ fn tasks(plan: &Plan) -> String {
             release(plan, &unit.release),
             unit.urgency.map_or_else(String::new, |urgency| urgency.0.to_string()),
             unit.level.to_string(),
-            unit.fifo.get().to_string(),
-            unit.cpu.to_string(),
-            unit.thread.clone(),
-            limits(unit),
+            task.fifo.get().to_string(),
+            task.cpu.to_string(),
+            task.thread.clone(),
+            limits(plan, UnitId(index)),
         ]
     }));
     indented(rows.iter(), &[4, 5, 6, 7])
@@ -114,14 +115,14 @@ pub fn release(plan: &Plan, release: &Release) -> String {
     }
 }
 
-fn limits(unit: &UnitPlan) -> String {
-    let limits = unit.limits;
+fn limits(plan: &Plan, unit: UnitId) -> String {
+    let limits = plan.limits(unit);
     let micros = |name: &str, nanos: vecud_base::time::Nanos| format!("{name} {} µs", nanos.0 as f64 / 1e3);
     let all = [
         limits.max_latency.map(|limit| micros("latency", limit)),
         limits.max_execution.map(|limit| micros("execution", limit)),
         limits.max_overruns.map(|limit| format!("overruns {limit}")),
-        match unit.overrun {
+        match plan.shown_overrun(unit) {
             Overrun::Skip => None,
             Overrun::Queue => Some("overrun queues".to_owned()),
             Overrun::Stop => Some("overrun stops".to_owned()),
@@ -132,9 +133,9 @@ fn limits(unit: &UnitPlan) -> String {
 
 /// The tasks and FMUs of each core. How loaded the cores are is part of the schedulability.
 fn cores(plan: &Plan) -> String {
-    let cpus: BTreeSet<usize> = plan.units.iter().map(|unit| unit.cpu).collect();
+    let cpus = BTreeSet::from_iter(plan.cores());
     let line = |cpu: usize| {
-        let here: Vec<&UnitPlan> = plan.units.iter().filter(|unit| unit.cpu == cpu).collect();
+        let here: Vec<&UnitPlan> = plan.units.iter().filter(|unit| plan.tasks[unit.task.0].cpu == cpu).collect();
         let fmus: BTreeSet<usize> = here.iter().map(|unit| unit.fmu.0).collect();
         let fmus: Vec<&str> = fmus.into_iter().map(|fmu| plan.fmus[fmu].name.as_str()).collect();
         let tasks = format!("{} task{}", here.len(), if here.len() == 1 { "" } else { "s" });
@@ -189,8 +190,8 @@ fn triggers(plan: &Plan) -> String {
     let mut rows = Vec::new();
     for fmu in &plan.fmus {
         for clock in &fmu.output_clocks {
-            let tasks = clock.targets.iter().map(name);
-            let targets: Vec<String> = tasks.chain(clock.clocks.iter().map(|clock| plan.clock_name(*clock))).collect();
+            let units = clock.targets.iter().map(name);
+            let targets: Vec<String> = units.chain(clock.clocks.iter().map(|clock| plan.clock_name(*clock))).collect();
             let by: Vec<String> = clock.ticked_by.iter().map(name).collect();
             let when = match &clock.input {
                 Some(input) => format!("{}, ", release(plan, &input.release)),
@@ -214,7 +215,7 @@ fn triggers(plan: &Plan) -> String {
             None => "not received in virtual time".to_owned(),
         };
         let rate = format!("at most {max_rate} events per second; {receiver}");
-        let target = target.clock.map_or_else(|| name(&target.task), |clock| plan.clock_name(clock));
+        let target = target.clock.map_or_else(|| name(&target.unit), |clock| plan.clock_name(clock));
         rows.push(vec![source.to_string(), "→".to_owned(), target, rate]);
     }
     indented(rows.iter(), &[])
@@ -236,7 +237,7 @@ fn stimuli(plan: &Plan) -> String {
             let to = tick
                 .target
                 .clock
-                .map_or_else(|| plan.full_name(&plan.units[tick.target.task.0]), |clock| plan.clock_name(clock));
+                .map_or_else(|| plan.full_name(&plan.units[tick.target.unit.0]), |clock| plan.clock_name(clock));
             columns.push((tick.cell, cells(&[&stimulus.file, &tick.column, "→", &to, "ticks"])));
         }
         columns.sort();

@@ -19,8 +19,8 @@ pub struct TaskFigures<'a> {
 
 impl<'a> TaskFigures<'a> {
     /// The figures of a task; `None` in virtual time, where nothing is late.
-    pub fn of(board: Board<'a>, task: UnitId) -> Option<TaskFigures<'a>> {
-        Some(TaskFigures { cells: board.task(task), causes: board.causes(task)? })
+    pub fn of(board: Board<'a>, unit: UnitId) -> Option<TaskFigures<'a>> {
+        Some(TaskFigures { cells: board.task(unit), causes: board.causes(unit)? })
     }
 
     /// Counts what is in a note.

@@ -155,8 +155,8 @@ pub enum When {
 /// Where a finding was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Occurrence {
-    /// The task whose activation was under way.
-    pub task: Option<UnitId>,
+    /// The unit whose activation was under way.
+    pub unit: Option<UnitId>,
     /// The clock or variable that it is about.
     pub reference: Option<ValueReference>,
     /// Activation time.
@@ -189,11 +189,11 @@ impl<'a> FindingCells<'a> {
 
     /// Counts an occurrence and keeps it if it is the first one.
     pub fn note(&self, finding: FindingKind, seen: Occurrence) {
-        let [count, complete, task, reference, timed, t0, t1, t2, value] = self.of(finding) else { unreachable!() };
+        let [count, complete, unit, reference, timed, t0, t1, t2, value] = self.of(finding) else { unreachable!() };
         if count.fetch_add(1, SeqCst) > 0 {
             return;
         }
-        task.store(seen.task.map_or(0, |task| task.0 as u64 + 1), Relaxed);
+        unit.store(seen.unit.map_or(0, |unit| unit.0 as u64 + 1), Relaxed);
         reference.store(seen.reference.map_or(0, |reference| u64::from(reference.0) + 1), Relaxed);
         timed.store(u64::from(seen.time.is_some()), Relaxed);
         for (cell, word) in [t0, t1, t2].into_iter().zip(seen.time.unwrap_or(Instant::ZERO).to_words()) {
@@ -223,7 +223,7 @@ impl<'a> FindingCells<'a> {
         let cells = self.of(finding);
         let word = |at: usize| cells[at].load(SeqCst);
         (word(1) == 1).then(|| Occurrence {
-            task: word(2).checked_sub(1).map(|task| UnitId(task as usize)),
+            unit: word(2).checked_sub(1).map(|unit| UnitId(unit as usize)),
             reference: word(3).checked_sub(1).map(|reference| ValueReference(reference as u32)),
             time: (word(4) == 1).then(|| Instant::from_words([word(5), word(6), word(7)])),
             value: word(8),
@@ -240,7 +240,7 @@ mod tests {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
         let cells = FindingCells::new(&words);
         let first = Occurrence {
-            task: Some(UnitId(3)),
+            unit: Some(UnitId(3)),
             reference: Some(ValueReference(0)),
             time: Instant::from_f64(-0.5),
             value: f64::NAN.to_bits(),

@@ -98,12 +98,12 @@ impl Messages {
         let mut sources: Vec<MessageChannel> = plan
             .units
             .iter()
-            .map(|task| {
-                let fmu = &plan.fmus[task.fmu.0].name;
-                let columns: BTreeSet<SignalId> = plan.written(task).collect();
+            .map(|unit| {
+                let fmu = &plan.fmus[unit.fmu.0].name;
+                let columns: BTreeSet<SignalId> = plan.written(unit).collect();
                 let may_be_none = |column: &SignalId| plan.signals[column.0].capacity.is_some();
-                let partial = plan.presence_words(task) > 0 || columns.iter().any(may_be_none);
-                MessageChannel { partial, ..MessageChannel::new(format!("/{fmu}/{}", task.name), fmu, columns, false) }
+                let partial = plan.presence_words(unit) > 0 || columns.iter().any(may_be_none);
+                MessageChannel { partial, ..MessageChannel::new(format!("/{fmu}/{}", unit.name), fmu, columns, false) }
             })
             .collect();
         sources.extend(plan.fmus.iter().map(|fmu| {
@@ -212,16 +212,16 @@ impl SampleSink for Messages {
         let lists = [json!(self.names), json!(start), json!(self.units), json!(types)].map(|list| list.to_string());
         let [names, start, units, types] = &lists;
         self.file.metadata(SIGNALS, &[(NAMES, names), (START, start), (UNITS, units), (TYPES, types)])?;
-        for task in 0..self.tasks {
-            if !self.sources[task].columns.is_empty() {
-                self.channel(task)?;
+        for unit in 0..self.tasks {
+            if !self.sources[unit].columns.is_empty() {
+                self.channel(unit)?;
             }
         }
         Ok(())
     }
 
-    fn activation(&mut self, task: UnitId, time: Instant, values: Sample) -> io::Result<()> {
-        self.message(task.0, time, values)
+    fn activation(&mut self, unit: UnitId, time: Instant, values: Sample) -> io::Result<()> {
+        self.message(unit.0, time, values)
     }
 
     fn request(&mut self, time: Instant, values: &[Change]) -> io::Result<()> {
@@ -351,11 +351,11 @@ mod tests {
         let mut messages =
             Box::new(Messages::create(&path, &plan, MessageEncoding::Protobuf, &Texts::default()).unwrap());
         messages.begin(&vec![None; plan.signals.len()]).unwrap();
-        let recorded = |task: usize| Some((UnitId(task), plan.recorded(&plan.units[task]).next()?));
-        let (task, column) = (0..plan.units.len()).find_map(recorded).unwrap();
+        let recorded = |unit: usize| Some((UnitId(unit), plan.recorded(&plan.units[unit]).next()?));
+        let (unit, column) = (0..plan.units.len()).find_map(recorded).unwrap();
         for ms in 0..8 {
             let (time, value) = (Instant::from_nanos(Nanos(ms * 1_000_000)), Some((0.5 * ms as f64).to_bits()));
-            messages.activation(task, time, Sample::Some(&[(column, value)])).unwrap();
+            messages.activation(unit, time, Sample::Some(&[(column, value)])).unwrap();
             messages.flush(true).unwrap();
         }
         messages.close().unwrap();
@@ -412,11 +412,11 @@ mod tests {
         let path = folder.path().join("signals.mcap");
         let mut messages = Messages::create(&path, &plan, MessageEncoding::Json, &Texts::default()).unwrap();
         messages.begin(&vec![None; plan.signals.len()]).unwrap();
-        let recorded = |task: usize| Some((UnitId(task), plan.recorded(&plan.units[task]).next()?));
-        let (task, column) = (0..plan.units.len()).find_map(recorded).unwrap();
+        let recorded = |unit: usize| Some((UnitId(unit), plan.recorded(&plan.units[unit]).next()?));
+        let (unit, column) = (0..plan.units.len()).find_map(recorded).unwrap();
         let mut write = |time: i64| {
             let time = Instant::from_nanos(Nanos(time));
-            messages.activation(task, time, Sample::Some(&[(column, Some(0))])).unwrap();
+            messages.activation(unit, time, Sample::Some(&[(column, Some(0))])).unwrap();
             messages.row(time, &[]).unwrap();
             mcap::MessageStream::new(&std::fs::read(&path).unwrap()).unwrap().count()
         };

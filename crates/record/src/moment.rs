@@ -42,8 +42,8 @@ impl ResponseBreakdown {
 /// Another clock of the rig that was at work on the same core meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Other {
-    /// The task that was at work.
-    pub task: UnitId,
+    /// The unit that was at work.
+    pub unit: UnitId,
     /// Time between the release and the end in which its activation was under way, ns. Of one that had not ended by then, so
     /// was itself interrupted or lent its time: that before the wake-up.
     pub overlap: i64,
@@ -118,7 +118,7 @@ impl<'a> MomentCells<'a> {
         set(BLOCKER, u64::from(moment.blocker));
         set(MORE, u64::from(moment.more_others));
         for (i, other) in moment.others.iter().enumerate() {
-            set(FIRST_OTHER + 2 * i, other.map_or(0, |other| other.task.0 as u64 + 1));
+            set(FIRST_OTHER + 2 * i, other.map_or(0, |other| other.unit.0 as u64 + 1));
             set(FIRST_OTHER + 2 * i + 1, other.map_or(0, |o| o.overlap as u64 | flag(o.under_way, UNDER_WAY)));
         }
         self.words[0].store(1, SeqCst);
@@ -142,19 +142,19 @@ impl<'a> MomentCells<'a> {
         fits
     }
 
-    /// The moment that is there, if there is one. `tasks`: how many there are; FMU code can write anywhere, so what is read
+    /// The moment that is there, if there is one. `units`: how many there are; FMU code can write anywhere, so what is read
     /// names no other ones.
-    pub fn read(&self, tasks: usize) -> Option<NotableActivation> {
+    pub fn read(&self, units: usize) -> Option<NotableActivation> {
         let get = |word: usize| self.words[word].load(Relaxed);
         if self.words[0].load(SeqCst) != 1 {
             return None;
         }
         let flags = get(FLAGS);
         let other = |i: usize| {
-            let task = get(FIRST_OTHER + 2 * i).checked_sub(1).filter(|task| *task < tasks as u64)?;
+            let unit = get(FIRST_OTHER + 2 * i).checked_sub(1).filter(|unit| *unit < units as u64)?;
             let overlap = get(FIRST_OTHER + 2 * i + 1);
             let under_way = overlap & UNDER_WAY != 0;
-            Some(Other { task: UnitId(task as usize), overlap: (overlap & !UNDER_WAY) as i64, under_way })
+            Some(Other { unit: UnitId(unit as usize), overlap: (overlap & !UNDER_WAY) as i64, under_way })
         };
         Some(NotableActivation {
             time: Instant::from_words([1, 2, 3].map(get)),
@@ -177,8 +177,8 @@ mod tests {
 
     fn moment() -> NotableActivation {
         let mut others = [None; OTHERS];
-        others[0] = Some(Other { task: UnitId(0), overlap: 77, under_way: true });
-        others[1] = Some(Other { task: UnitId(4), overlap: 5, under_way: false });
+        others[0] = Some(Other { unit: UnitId(0), overlap: 77, under_way: true });
+        others[1] = Some(Other { unit: UnitId(4), overlap: 5, under_way: false });
         NotableActivation {
             time: Instant::from_f64(1.25).unwrap(),
             release: 99,
@@ -225,6 +225,6 @@ mod tests {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
         MomentCells::new(&words).write(&moment());
         let read = MomentCells::new(&words).read(4).unwrap();
-        assert_eq!((read.others[0].map(|other| other.task), read.others[1]), (Some(UnitId(0)), None));
+        assert_eq!((read.others[0].map(|other| other.unit), read.others[1]), (Some(UnitId(0)), None));
     }
 }

@@ -139,7 +139,7 @@ impl Columns {
 /// A sample that was taken from its ring; its values lie beside those of others.
 struct Taken {
     time: Instant,
-    task: UnitId,
+    unit: UnitId,
     order: u64,
     values: Range<usize>,
 }
@@ -147,7 +147,7 @@ struct Taken {
 /// A sample of which something is kept.
 struct Part {
     order: u64,
-    task: UnitId,
+    unit: UnitId,
     /// `None`: all of its values.
     kept: Option<Range<usize>>,
     values: Range<usize>,
@@ -155,7 +155,7 @@ struct Part {
 
 /// A sample whose time was not complete when it was taken.
 struct Later {
-    task: UnitId,
+    unit: UnitId,
     order: u64,
     values: Box<[u64]>,
 }
@@ -251,16 +251,16 @@ impl<'a> SignalWriter<'a> {
     }
 
     fn nowhere(plan: &'a Plan, texts: Texts) -> Self {
-        let columns = plan.units.iter().map(|task| {
-            let signals: Vec<SignalId> = plan.recorded(task).collect();
+        let columns = plan.units.iter().map(|unit| {
+            let signals: Vec<SignalId> = plan.recorded(unit).collect();
             let mut thinning: Vec<Thinning> = signals.iter().map(|id| Thinning::new(plan.column(*id))).collect();
             if thinning.iter().all(Thinning::keeps_all) {
                 thinning.clear();
             }
-            let mut stays = vec![false; task.recorded().count()];
-            task.recorded_when_ticked().for_each(|(column, _)| stays[column] = true);
+            let mut stays = vec![false; unit.recorded().count()];
+            unit.recorded_when_ticked().for_each(|(column, _)| stays[column] = true);
             // In the midst of a step only some are read.
-            if plan.fmus[task.fmu.0].records_internal_steps() {
+            if plan.fmus[unit.fmu.0].records_internal_steps() {
                 stays.fill(true);
             }
             stays.resize(signals.len(), true);
@@ -325,7 +325,7 @@ impl<'a> SignalWriter<'a> {
     }
 
     /// Takes the samples of a task that are in their ring now. Whether all of them were some: FMU code can write over them.
-    pub fn take(&mut self, task: UnitId, ring: SampleRing) -> bool {
+    pub fn take(&mut self, unit: UnitId, ring: SampleRing) -> bool {
         let mut whole = true;
         for sample in ring.take() {
             let sample = sample.filter(|(sample, _)| sample.time >= self.start);
@@ -338,9 +338,9 @@ impl<'a> SignalWriter<'a> {
             }
             let begin = self.values.len();
             self.values.extend(values.words());
-            self.columns[task.0].fold(&mut self.values, begin, &self.texts);
+            self.columns[unit.0].fold(&mut self.values, begin, &self.texts);
             let values = begin..self.values.len();
-            self.taken.push(Taken { time: sample.time, task, order: sample.order, values });
+            self.taken.push(Taken { time: sample.time, unit, order: sample.order, values });
         }
         whole
     }
@@ -385,24 +385,24 @@ impl<'a> SignalWriter<'a> {
     /// Hands over all times before `complete`.
     pub fn write_before(&mut self, complete: Instant) {
         let (mut taken, mut words) = (std::mem::take(&mut self.taken), std::mem::take(&mut self.values));
-        taken.retain(|Taken { time, task, order, values }| {
+        taken.retain(|Taken { time, unit, order, values }| {
             let now = *time < complete;
             if !now {
                 let values = words[values.clone()].into();
-                self.later.entry(*time).or_default().push(Later { task: *task, order: *order, values });
+                self.later.entry(*time).or_default().push(Later { unit: *unit, order: *order, values });
             }
             now
         });
         while let Some(entry) = self.later.first_entry().filter(|entry| *entry.key() < complete) {
             let time = *entry.key();
-            for Later { task, order, values } in entry.remove() {
+            for Later { unit, order, values } in entry.remove() {
                 let begin = words.len();
                 words.extend_from_slice(&values);
-                taken.push(Taken { time, task, order, values: begin..words.len() });
+                taken.push(Taken { time, unit, order, values: begin..words.len() });
             }
         }
         // In the order of virtual time; what is kept of one task depends on no other.
-        taken.sort_by_key(|sample| (sample.time, sample.task, sample.order));
+        taken.sort_by_key(|sample| (sample.time, sample.unit, sample.order));
         let mut samples = taken.as_slice();
         loop {
             let requested = self.requested.first_key_value().map(|(time, _)| *time).filter(|time| *time < complete);
@@ -435,7 +435,7 @@ impl<'a> SignalWriter<'a> {
         let waiting = self.requested.values().flatten().chain(&self.belated);
         needed.extend(waiting.filter(|(signal, _)| is_text(signal)).filter_map(|(_, value)| *value));
         for later in self.later.values().flatten() {
-            let values = self.columns[later.task.0].signals.iter().zip(&later.values);
+            let values = self.columns[later.unit.0].signals.iter().zip(&later.values);
             needed.extend(values.filter(|(signal, _)| is_text(signal)).map(|(_, value)| *value));
         }
         if let Some(newest) = &self.newest {
@@ -469,27 +469,27 @@ impl<'a> SignalWriter<'a> {
         }
         let (mut parts, mut kept) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.kept));
         let mut columns = std::mem::take(&mut self.columns);
-        for Taken { task, order, values, .. } in samples {
-            let (own, sample, begin) = (&mut columns[task.0], &words[values.clone()], kept.len());
+        for Taken { unit, order, values, .. } in samples {
+            let (own, sample, begin) = (&mut columns[unit.0], &words[values.clone()], kept.len());
             let all = own.keep_all(sample);
             if all || own.keep(sample, &mut kept) {
                 let kept = Some(begin..kept.len()).filter(|_| !all);
-                parts.push(Part { order: *order, task: *task, kept, values: values.clone() });
+                parts.push(Part { order: *order, unit: *unit, kept, values: values.clone() });
             }
         }
         let comes = !requested.is_empty() || !parts.is_empty();
         let sample = |part: &Part| match &part.kept {
-            None => Sample::All(&columns[part.task.0].signals, &words[part.values.clone()]),
+            None => Sample::All(&columns[part.unit.0].signals, &words[part.values.clone()]),
             Some(range) => Sample::Some(&kept[range.clone()]),
         };
         for part in &parts {
-            self.each(|file| file.activation(part.task, time, sample(part)));
+            self.each(|file| file.activation(part.unit, time, sample(part)));
         }
-        if parts.is_sorted_by_key(|part| (part.order, part.task)) {
+        if parts.is_sorted_by_key(|part| (part.order, part.unit)) {
             parts.iter().for_each(|part| self.cells.apply(sample(part)));
         } else {
             let told: BTreeMap<SignalId, Option<u64>> = parts.iter().flat_map(|part| sample(part).changes()).collect();
-            parts.sort_by_key(|part| (part.order, part.task));
+            parts.sort_by_key(|part| (part.order, part.unit));
             parts.iter().for_each(|part| self.cells.apply(sample(part)));
             self.settle(time, told);
         }
@@ -505,7 +505,7 @@ impl<'a> SignalWriter<'a> {
     /// Whether something of a time is recorded, and not only watched.
     fn has_recorded(&self, time: Instant, samples: &[Taken]) -> bool {
         let requested = self.requested.get(&time).map(Vec::as_slice).unwrap_or_default();
-        samples.iter().any(|sample| self.columns[sample.task.0].are_recorded())
+        samples.iter().any(|sample| self.columns[sample.unit.0].are_recorded())
             || requested.iter().any(|(signal, _)| self.is_recorded(*signal))
     }
 
@@ -518,13 +518,13 @@ impl<'a> SignalWriter<'a> {
         }
         let mut tell = |taken: &Taken| {
             let sample = &words[taken.values.clone()];
-            self.columns[taken.task.0].each(sample, |signal, word| newest.set(signal, word, time));
+            self.columns[taken.unit.0].each(sample, |signal, word| newest.set(signal, word, time));
         };
-        if samples.is_sorted_by_key(|sample| (sample.order, sample.task)) {
+        if samples.is_sorted_by_key(|sample| (sample.order, sample.unit)) {
             samples.iter().for_each(tell);
         } else {
             let mut completed: Vec<&Taken> = samples.iter().collect();
-            completed.sort_by_key(|sample| (sample.order, sample.task));
+            completed.sort_by_key(|sample| (sample.order, sample.unit));
             completed.into_iter().for_each(&mut tell);
         }
         newest.end_row();

@@ -186,28 +186,29 @@ fn planned<'a>(plan: &'a Plan, analysis: Option<&Analysis>) -> Planned<'a> {
 }
 
 fn task<'a>(plan: &'a Plan, at: usize, analysis: Option<&Analysis>) -> Task<'a> {
-    let task = &plan.units[at];
+    let unit = &plan.units[at];
+    let (task, limits) = (&plan.tasks[unit.task.0], plan.limits(UnitId(at)));
     let nanos = |nanos: i64| nanos.max(0) as u64;
     let verdict = analysis.map(|analysis| &analysis.clocks[at]);
     let worst = verdict.and_then(|verdict| verdict.worst());
     Task {
-        fmu: &plan.fmus[task.fmu.0].name,
-        clock: &task.name,
-        kind: task.kind().word(),
-        interval_s: match &task.release {
+        fmu: &plan.fmus[unit.fmu.0].name,
+        clock: &unit.name,
+        kind: unit.kind().word(),
+        interval_s: match &unit.release {
             Release::Periodic { interval, .. } => Some(interval.seconds()),
             _ => None,
         },
-        activated_by: release(plan, &task.release),
-        fmi_priority: task.urgency.map(|urgency| urgency.0),
-        level: task.level,
+        activated_by: release(plan, &unit.release),
+        fmi_priority: unit.urgency.map(|urgency| urgency.0),
+        level: unit.level,
         fifo_priority: task.fifo.get(),
         cpu: task.cpu,
         thread: &task.thread,
-        overrun: task.overrun.word(),
-        max_latency: task.limits.max_latency.map(|limit| nanos(limit.0)),
-        max_execution: task.limits.max_execution.map(|limit| nanos(limit.0)),
-        max_overruns: task.limits.max_overruns,
+        overrun: plan.shown_overrun(UnitId(at)).word(),
+        max_latency: limits.max_latency.map(|limit| nanos(limit.0)),
+        max_execution: limits.max_execution.map(|limit| nanos(limit.0)),
+        max_overruns: limits.max_overruns,
         deadline: verdict.and_then(|verdict| verdict.deadline).map(|deadline| nanos(deadline.0)),
         prediction: verdict.map(|verdict| match &verdict.result {
             ResponseTime::Bounded(_) if verdict.late().is_some() => "late",
@@ -237,7 +238,7 @@ fn core<'a>(plan: &'a Plan, cpu: usize, analysis: Option<&Analysis>) -> Core<'a>
 
 fn trigger(plan: &Plan, fmu: &str, clock: &OutputClock) -> Trigger {
     let names =
-        |tasks: &[UnitId]| -> Vec<String> { tasks.iter().map(|task| plan.full_name(&plan.units[task.0])).collect() };
+        |units: &[UnitId]| -> Vec<String> { units.iter().map(|unit| plan.full_name(&plan.units[unit.0])).collect() };
     let mut to: Vec<String> = names(&clock.targets);
     to.extend(clock.clocks.iter().map(|clock| plan.clock_name(*clock)));
     Trigger { from: format!("{fmu}.{}", clock.name), ticked_by: names(&clock.ticked_by), to }

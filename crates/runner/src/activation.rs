@@ -5,18 +5,19 @@ use super::activation_error::ActivationError;
 use super::calls::{Calls, Meter, Recorded, SharedOutputs};
 use super::run_state::RunState;
 use super::stimuli::Stimulated;
-use super::task_telemetry::TaskTelemetry;
 use super::thread_host::PartitionHost;
-use super::unit::{FastPathSteps, Unit};
-use vecud_base::time::{Fraction, Instant};
+use super::unit::{StepUnit, Unit};
+use vecud_base::time::Instant;
 use vecud_fmi::FastPathExit;
 use vecud_plan::schedule::Due;
 use vecud_plan::{TaskPlan, UnitId};
 
 /// A task with its FMU code and its buffers, of all members if it is a group; belongs to one thread.
 pub struct Activation {
-    unit: Unit,
-    calls: Calls,
+    /// The FMU code.
+    pub unit: Unit,
+    /// The calls of the unit, with what they set and read.
+    pub calls: Calls,
     stimuli: Vec<Stimulated>,
     /// `None`: nothing of this task is recorded, or its unit does that.
     recorded: Option<Recorded>,
@@ -31,48 +32,10 @@ impl Activation {
         Activation { unit, calls, stimuli, recorded }
     }
 
-    /// Whether the last [`Activation::run`] came to the call that computes, such as `fmi3ActivateModelPartition`: before it,
-    /// setting an input can fail, or the instance can turn out to be one that must not be called any more.
-    pub fn computed(&self) -> bool {
-        self.calls.computed()
-    }
-
-    /// Whether [`Due::next`] matters: delayed connections begin here.
-    #[inline]
-    pub fn delays(&self) -> bool {
-        self.calls.delays()
-    }
-
-    /// Whether every activation makes the same calls: it has no single connections, ticks, commands or resizing.
-    pub fn is_plain(&self) -> bool {
-        self.calls.is_plain()
-    }
-
     /// Whether [`Activation::stimulate`] has something to do: stimuli, ticks of a file, or members of a group that may have them.
     #[inline]
     pub fn is_stimulated(&self) -> bool {
         !self.stimuli.is_empty() || self.unit.is_fed() || self.unit.is_group()
-    }
-
-    /// Whether the task is a group of several units.
-    pub fn is_group(&self) -> bool {
-        self.unit.is_group()
-    }
-
-    /// Whether an FMU may ask for releases beside the grid, as units that make steps can.
-    pub fn leaves_its_grid(&self) -> bool {
-        self.unit.leaves_its_grid()
-    }
-
-    /// Takes the release beside the grid that an FMU has asked for by an early return or a time event, if there is one.
-    #[inline]
-    pub fn take_point(&mut self) -> Option<Instant> {
-        self.unit.take_point()
-    }
-
-    /// Takes the interval that the FMU has given for its changing clock, if it has given one.
-    pub fn take_next(&mut self) -> Option<Fraction> {
-        self.unit.take_next()
     }
 
     /// Gives the FMU code back, so that instances can be ended, with the number of each unit.
@@ -92,11 +55,6 @@ impl Activation {
             own
         };
         run.plan.tasks.iter().map(&mut of_task).collect()
-    }
-
-    /// Treats the instance as failed.
-    pub fn fail(&self) {
-        self.unit.fail();
     }
 
     /// Asks for the memory that [`Activation::run`] will touch.
@@ -132,31 +90,16 @@ impl Activation {
         self.unit.run(&mut self.calls, run, host, due, seconds, meter)
     }
 
-    /// Whether steps can be made in a batch: [`Unit::can_batch`], and there is nothing to set or read.
+    /// Whether its releases are nothing but steps that the fast path can make, with nothing to set or read.
     pub fn can_batch(&self) -> bool {
-        self.calls.are_none() && self.unit.can_batch()
-    }
-
-    /// Whether only regular steps follow from this time on, for a task that [can](Activation::can_batch) be batched.
-    #[inline]
-    pub fn is_regular_from(&self, time: Instant) -> bool {
-        self.unit.is_regular_from(time)
-    }
-
-    /// Enters the fast path, if there is one now. Each of its steps replaces [`Activation::run`].
-    pub fn fast_path(
-        &mut self,
-        host: &'static PartitionHost,
-        telemetry: &'static TaskTelemetry,
-    ) -> Option<FastPathSteps<'_>> {
-        self.unit.fast_path(host, telemetry)
+        self.calls.are_none() && self.unit.steps().is_some_and(StepUnit::can_batch)
     }
 
     /// Makes one step on the fast path, in place of [`Activation::run`]. Returns whether the next release is another one than the next
     /// regular step.
     #[inline(always)] // in the one loop there is
     pub fn fast_step(&mut self, due: &Due, seconds: f64, end: Instant) -> Result<bool, ActivationError> {
-        let result = self.unit.fast_step(due, seconds, end);
+        let result = self.unit.batched().fast_step(due, seconds, end);
         self.calls.count_fast_step(result)
     }
 
@@ -169,18 +112,13 @@ impl Activation {
         seconds: f64,
         end: Instant,
     ) -> Result<bool, ActivationError> {
-        let result = self.unit.finish_irregular_step(exit, due, seconds, end);
+        let result = self.unit.batched().finish_irregular_step(exit, due, seconds, end);
         self.calls.count_fast_step(result)
     }
 
     /// Ends the work after the last release of the run.
     pub fn finish(&mut self, run: &RunState, host: &'static PartitionHost) {
         self.unit.finish(&self.calls, run, host);
-    }
-
-    /// Notes, after the end of the run, the connections' values that came only after this task had looked for the last time.
-    pub fn note_late_inputs(&self, run: &RunState) {
-        self.calls.settle(run);
     }
 
     /// Whether [`Activation::sample`] has something to record.

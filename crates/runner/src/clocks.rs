@@ -77,7 +77,7 @@ pub fn between_steps(
         Refused::Reading(function, reading) => {
             instance.fail();
             match run.instances[fmu.0].steps {
-                Some(task) => host.fail_reading(function, task, run.plan.start, reading),
+                Some(unit) => host.fail_reading(function, unit, run.plan.start, reading),
                 None => ActivationError::Reading,
             }
         }

@@ -81,11 +81,11 @@ enum Step {
 
 impl Inbox {
     /// The inbox of a task.
-    pub fn new(run: &RunState, task: UnitId) -> Inbox {
-        let fmu = run.plan.units[task.0].fmu;
+    pub fn new(run: &RunState, unit: UnitId) -> Inbox {
+        let fmu = run.plan.units[unit.0].fmu;
         let plan = &run.plan.fmus[fmu.0];
         let lanes: Vec<usize> =
-            (0..plan.control.lanes.len()).filter(|lane| plan.control.lanes[*lane].tasks.contains(&task)).collect();
+            (0..plan.control.lanes.len()).filter(|lane| plan.control.lanes[*lane].units.contains(&unit)).collect();
         let mut largest: HashMap<(VariableType, Option<usize>), (ValueReference, usize)> = HashMap::new();
         for variable in &plan.control.variables {
             if matches!(variable.kind, ControlKind::Value { lane, .. } if lanes.contains(&lane)) {

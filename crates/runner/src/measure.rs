@@ -352,7 +352,7 @@ impl Last {
         let gone_on = if gate_waits > 0 { start } else { woken };
         let (mut others, mut more) = ([None; OTHERS], 0);
         let core = &run.cores[run.tasks[unit.0].core];
-        for other in core.tasks.iter().filter(|other| **other != unit).take(LOOKED_AT) {
+        for other in core.units.iter().filter(|other| **other != unit).take(LOOKED_AT) {
             let cells = run.board.task(*other);
             let at = |word| cells.get(word) as i64;
             let (started, finished) = (at(TaskWord::StartedAt), at(TaskWord::FinishedAt));
@@ -362,7 +362,7 @@ impl Last {
             if started == 0 || overlap <= 0 {
                 continue;
             }
-            sink(&mut others, Other { task: *other, overlap, under_way }, &mut more);
+            sink(&mut others, Other { unit: *other, overlap, under_way }, &mut more);
         }
         (others, more)
     }

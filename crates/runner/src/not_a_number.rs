@@ -9,22 +9,22 @@ use vecud_plan::{FmuId, OnNan, UnitId};
 use vecud_record::findings::{FindingKind, Occurrence};
 
 impl RunState {
-    /// `task` has read values of `fmu` that are valid at `time`: each variable among them that is no number is noted.
+    /// `unit` has read values of `fmu` that are valid at `time`: each variable among them that is no number is noted.
     #[inline]
-    pub fn look_for_nan(&self, fmu: FmuId, task: Option<UnitId>, values: &Batch, time: impl FnOnce() -> Instant) {
+    pub fn look_for_nan(&self, fmu: FmuId, unit: Option<UnitId>, values: &Batch, time: impl FnOnce() -> Instant) {
         if values.has_nan() {
-            self.note_nan(fmu, task, values, time());
+            self.note_nan(fmu, unit, values, time());
         }
     }
 
     #[cold]
-    fn note_nan(&self, fmu: FmuId, task: Option<UnitId>, values: &Batch, time: Instant) {
+    fn note_nan(&self, fmu: FmuId, unit: Option<UnitId>, values: &Batch, time: Instant) {
         let findings = self.board.fmu(fmu).findings();
         for (reference, element) in values.with_nan() {
             let value = element as u64 + 1;
             findings.note(
                 FindingKind::NotANumber,
-                Occurrence { task, reference: Some(reference), time: Some(time), value },
+                Occurrence { unit, reference: Some(reference), time: Some(time), value },
             );
         }
         if self.plan.nan == OnNan::Stop {

@@ -20,7 +20,7 @@ const LOOK: Nanos = Nanos(100_000_000);
 /// Starts the thread, which lives as long as the process. `folder`: where the log is; `None`: it is not followed.
 pub fn limit(job: &Job, board: Board<'static>, log: Arc<Log>, folder: Option<OwnedFd>) -> Result<(), SysError> {
     let limit = job.plan.host.log_file_limit();
-    let partitions: Vec<usize> = job.plan.units.iter().map(|unit| unit.cpu).collect();
+    let partitions = job.plan.cores();
     let (quiet_point, begin) = (QuietPoint::of(&job.plan), job.begin.nanos());
     let body = move || {
         let _partitions_go_first = affinity::keep_off(&partitions);

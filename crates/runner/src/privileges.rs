@@ -39,7 +39,7 @@ pub fn granted(plan: &Plan, say: Say) -> Granted {
         }
         None => true,
     };
-    let cpus: BTreeSet<usize> = plan.units.iter().map(|unit| unit.cpu).collect();
+    let cpus = BTreeSet::from_iter(plan.cores());
     let unpinned = cpus.into_iter().find_map(|cpu| affinity::probe_pin(cpu).err());
     let pinned = unpinned.is_none();
     if let Some(error) = unpinned {
@@ -111,7 +111,7 @@ fn limited(plan: &Plan) -> Option<String> {
     if asked == band {
         return None;
     }
-    let used = plan.units.iter().map(|unit| unit.fifo.get());
+    let used = plan.tasks.iter().map(|task| task.fifo.get());
     let (low, high) = (used.clone().min()?, used.max()?);
     let refused = scheduling::probe_fifo(asked.1.get()).err();
     let (cause, fix) = refused.map_or_else(Default::default, |error| {

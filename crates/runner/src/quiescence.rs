@@ -17,7 +17,7 @@ impl RunState {
     pub fn at_rest<T>(&self, fmu: FmuId, body: impl FnOnce() -> T) -> T {
         let instance = &self.instances[fmu.0];
         let in_turn = || {
-            let _turn = instance.steps.and_then(|task| self.serial(task)).map(|serial| serial.take(|| ()));
+            let _turn = instance.steps.and_then(|unit| self.serial(unit)).map(|serial| serial.take(|| ()));
             body()
         };
         match self.scheduling {

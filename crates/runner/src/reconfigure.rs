@@ -112,7 +112,7 @@ impl Reconfigurable {
 
     /// Makes buffers for the present numbers of states and event indicators of an FMU for Model Exchange, by its description.
     fn follow_equations(&self, run: &RunState, host: &PartitionHost, time: Instant) -> Result<(), ActivationError> {
-        let Some(task) = self.steps.filter(|_| run.plan.fmus[self.fmu.0].model_exchange().is_some()) else {
+        let Some(unit) = self.steps.filter(|_| run.plan.fmus[self.fmu.0].model_exchange().is_some()) else {
             return Ok(());
         };
         let said = self.calls.numbers();
@@ -125,9 +125,9 @@ impl Reconfigurable {
         ];
         if let Some((function, said, described)) = pairs.into_iter().find(|(_, said, described)| said != described) {
             let reading = Unusable::Number(said as u64, described as u64);
-            return Err(host.fail_reading(function, task, time, reading));
+            return Err(host.fail_reading(function, unit, time, reading));
         }
-        let first = run.plan.task_of(task).first();
+        let first = run.plan.task_of(unit).first();
         run.instances[self.called_by.0].buffer_swap.make(&run.plan, first, |fmu| run.described_now(fmu));
         Ok(())
     }
@@ -187,7 +187,7 @@ impl Reconfigurer {
 }
 
 fn serve(run: &'static RunState, instances: &[Reconfigurable]) {
-    let own: Vec<usize> = run.plan.units.iter().map(|unit| unit.cpu).collect();
+    let own = run.plan.cores();
     let _partitions_go_first = affinity::keep_off(&own);
     let hosts: Vec<&'static PartitionHost> = instances
         .iter()

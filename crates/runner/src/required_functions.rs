@@ -6,12 +6,12 @@ use vecud_plan::{BatchPlan, Extrapolation, FmuId, GetIntervals, InitialStep, Mod
 /// The functions that a run of this plan calls on that instance, depending on its variables and clocks.
 pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
     let own = &plan.fmus[fmu.0];
-    let tasks = || plan.units.iter().filter(|unit| unit.fmu == fmu);
+    let units = || plan.units.iter().filter(|unit| unit.fmu == fmu);
     let start = own.start_values.iter().map(|value| value.variable_type);
     let initial = || plan.initialisation.iter().flat_map(InitialStep::parts);
-    let written = initial().filter_map(|step| step.sets(fmu)).chain(tasks().flat_map(|unit| &unit.set));
+    let written = initial().filter_map(|step| step.sets(fmu)).chain(units().flat_map(|unit| &unit.set));
     let written = written.map(|batch| batch.variable_type);
-    let read = initial().filter_map(|step| step.gets(fmu)).chain(tasks().flat_map(|unit| &unit.get));
+    let read = initial().filter_map(|step| step.gets(fmu)).chain(units().flat_map(|unit| &unit.get));
     let read = read.map(|batch| batch.variable_type);
     let read = read.chain(own.on_ticks().iter().map(|on_tick| on_tick.batch.variable_type));
     let clocks = own.draft_clocks.as_ref();
@@ -32,8 +32,8 @@ pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
         let mut connections = batch.items.iter().flat_map(|item| &item.connections);
         connections.any(|connection| plan.connections[connection.0].extrapolation != Extrapolation::Hold)
     };
-    let gives = tasks().flat_map(|unit| &unit.get).any(carries).then_some(Function::GetOutputDerivatives);
-    let takes = tasks().flat_map(|unit| &unit.set).any(carries) && own.abi.has_input_derivatives();
+    let gives = units().flat_map(|unit| &unit.get).any(carries).then_some(Function::GetOutputDerivatives);
+    let takes = units().flat_map(|unit| &unit.set).any(carries) && own.abi.has_input_derivatives();
     let takes = takes.then_some(Function::SetRealInputDerivatives);
     let mut all: Vec<Function> = start.chain(written).map(set_function).collect();
     all.extend(read.map(get_function).chain(set_clock).chain(get_clock).chain(set_intervals).chain(get_intervals));

@@ -213,9 +213,9 @@ impl Sequence<'_> {
             controls.push(control);
             units.extend(own);
         }
-        units.sort_by_key(|(task, _)| *task);
+        units.sort_by_key(|(id, _)| *id);
         let shared = SharedOutputs::of(&state.plan);
-        let of_unit = |(task, unit)| Activation::new(state, task, unit, &shared);
+        let of_unit = |(id, unit)| Activation::new(state, id, unit, &shared);
         let activations = Activation::of_tasks(state, units.into_iter().map(of_unit).collect());
         set_thread_host(None);
         let (activations, timelines, ran) = match virtual_time {
@@ -239,7 +239,7 @@ impl Sequence<'_> {
         state.leave_ticks();
         self.board.set_phase(Phase::Stopping);
         self.board.global(Global::Complete).store(i64::MAX as u64, SeqCst);
-        activations.iter().for_each(|activation| activation.note_late_inputs(state));
+        activations.iter().for_each(|activation| activation.calls.settle(state));
         let mut instances = shutdown::join(state, controls, activations);
         if code(state, ran) == 0 {
             state::try_out(state, &mut instances, &hosts);

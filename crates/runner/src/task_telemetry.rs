@@ -10,7 +10,7 @@ use vecud_record::ring::Ring;
 
 /// The counters, histograms and note rings of one task.
 pub struct TaskTelemetry {
-    /// The task.
+    /// The unit.
     pub unit: UnitId,
     /// Counters and times of the task.
     pub cells: TaskCells<'static>,

@@ -9,7 +9,7 @@ use vecud_record::samples::NewRecord;
 
 /// A string or binary that an activation has set or read.
 pub struct Text<'a> {
-    /// The task of the activation.
+    /// The unit of the activation.
     pub unit: UnitId,
     /// The time of the sample.
     pub time: Instant,
@@ -28,8 +28,8 @@ impl Text<'_> {
         record.put_bytes(capacity, value.ok().flatten());
         let size = value.map_or_else(|size| size, |value| value.map_or(0, <[u8]>::len));
         if size > capacity && run.plan.publishes(self.variable, size) {
-            let (task, reference) = (Some(self.unit), Some(self.variable.reference));
-            let seen = Occurrence { task, reference, time: Some(self.time), value: size as u64 };
+            let (unit, reference) = (Some(self.unit), Some(self.variable.reference));
+            let seen = Occurrence { unit, reference, time: Some(self.time), value: size as u64 };
             let fmu = run.plan.units[self.unit.0].fmu;
             run.board.fmu(fmu).findings().note(FindingKind::OversizedValue, seen);
         }

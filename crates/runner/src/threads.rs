@@ -56,11 +56,10 @@ pub fn run(
     problems.extend(memory::admit_stacks().err().map(|error| error.to_string()));
     for ((planned, activation), timeline) in run.plan.tasks.iter().zip(activations).zip(timelines) {
         let unit = planned.first();
-        let plan = &run.plan.units[unit.0];
         // Nothing is released for them.
         planned.others().iter().for_each(|member| run.left(*member));
         let body = PartitionThread { run, unit, activation, measure: None, ready: ready.clone() };
-        match thread::spawn_deep(&plan.thread, run.plan.host.stack_kib * 1024, |stack| body.run(timeline, stack)) {
+        match thread::spawn_deep(&planned.thread, run.plan.host.stack_kib * 1024, |stack| body.run(timeline, stack)) {
             Ok(thread) => threads.push(thread),
             Err(error) => problems.push(error.to_string()),
         }
@@ -119,7 +118,7 @@ pub fn run(
     for task in &run.tasks {
         task.wake.wake();
     }
-    let own: Vec<usize> = run.plan.units.iter().map(|unit| unit.cpu).collect();
+    let own = run.plan.cores();
     // Where threads cannot be pinned, which was reported, this is impossible, too.
     if let (true, Err(error)) = (run.pinned, affinity::keep_off(&own)) {
         say(1, kind::NOT_REAL_TIME, &error.to_string());
@@ -260,23 +259,23 @@ fn join(run: &RunState, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Rec
     const STARVES: Duration = Duration::from_millis(50);
     let chance = monotonic_now() + CHANCE;
     let deadline = asked.saturating_add(run.plan.shutdown_timeout.0).max(chance);
-    let missing = || (0..run.tasks.len()).filter(|task| !run.tasks[*task].finished.load(SeqCst));
-    let instance = |task: usize| &run.instances[run.plan.units[task].fmu.0];
-    let is_given_up = |task: usize| instance(task).given_up.load(SeqCst);
+    let missing = || (0..run.tasks.len()).filter(|unit| !run.tasks[*unit].finished.load(SeqCst));
+    let instance = |unit: usize| &run.instances[run.plan.units[unit].fmu.0];
+    let is_given_up = |unit: usize| instance(unit).given_up.load(SeqCst);
     // The culprit is inside FMU code; others may only be waiting for it: at the gate, or for the lock that it holds.
     let hangs = || {
-        let word = |task: usize, word| run.board.task(UnitId(task)).get(word);
-        let active = |task: usize| word(task, TaskWord::Active) == 1;
-        let holds = |task: usize| {
-            let holder = instance(task).lock.holder();
-            active(task) && holder.is_some_and(|tid| u64::from(tid) == word(task, TaskWord::Tid))
+        let word = |unit: usize, word| run.board.task(UnitId(unit)).get(word);
+        let active = |unit: usize| word(unit, TaskWord::Active) == 1;
+        let holds = |unit: usize| {
+            let holder = instance(unit).lock.holder();
+            active(unit) && holder.is_some_and(|tid| u64::from(tid) == word(unit, TaskWord::Tid))
         };
-        missing().min_by_key(|&task| (!is_given_up(task), !holds(task), !active(task)))
+        missing().min_by_key(|&unit| (!is_given_up(unit), !holds(unit), !active(unit)))
     };
     let exist = threads.len() == run.plan.tasks.len();
     let reconfigures = || reconfigurer.as_ref().is_some_and(|thread| !thread.has_left());
     // Instances that were given up were waited for already.
-    let is_awaited = || reconfigures() || missing().any(|task| !is_given_up(task));
+    let is_awaited = || reconfigures() || missing().any(|unit| !is_given_up(unit));
     while exist
         && (hangs().is_some() || reconfigures())
         && monotonic_now() < if is_awaited() { deadline } else { chance }
@@ -288,20 +287,20 @@ fn join(run: &RunState, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Rec
         let outside = run.board.outside_call();
         // No other thread is inside of FMU code outside of activations: partitions wait for that one at their gates.
         match (outside.function, hangs()) {
-            (0, Some(task)) => {
-                let word = |task: usize, word| run.board.task(UnitId(task)).get(word);
+            (0, Some(unit)) => {
+                let word = |unit: usize, word| run.board.task(UnitId(unit)).get(word);
                 let gets_no_core =
-                    |task: usize| thread::is_kept_from_running(word(task, TaskWord::Tid) as u32, STARVES);
+                    |unit: usize| thread::is_kept_from_running(word(unit, TaskWord::Tid) as u32, STARVES);
                 // No thread of this rig keeps it from running.
                 let is_beside = |other: usize| {
-                    let shares_core = run.plan.units[other].cpu == run.plan.units[task].cpu;
-                    other != task && shares_core && word(other, TaskWord::Active) == 1
+                    let cpu = |unit: usize| run.plan.task_of(UnitId(unit)).cpu;
+                    other != unit && cpu(other) == cpu(unit) && word(other, TaskWord::Active) == 1
                 };
-                let is_urgent = run.scheduling == Scheduling::Fifo && !is_given_up(task);
+                let is_urgent = run.scheduling == Scheduling::Fifo && !is_given_up(unit);
                 let starves =
-                    is_urgent && gets_no_core(task) && !missing().any(|other| is_beside(other) && !gets_no_core(other));
+                    is_urgent && gets_no_core(unit) && !missing().any(|other| is_beside(other) && !gets_no_core(other));
                 let word = if starves { Global::StarvedTask } else { Global::HungTask };
-                global(word).store(task as u64 + 1, SeqCst);
+                global(word).store(unit as u64 + 1, SeqCst);
             }
             (0, None) => (),
             _ => global(Global::HungFmu).store(outside.fmu.map_or(0, |fmu| fmu.0 as u64 + 1), SeqCst),

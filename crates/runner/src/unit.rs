@@ -15,3 +15,4 @@ mod substeps;
 
 pub use self::compute_unit::{Ready, Unit, join};
 pub use self::fast_path::FastPathSteps;
+pub use self::step::StepUnit;

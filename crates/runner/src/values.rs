@@ -237,7 +237,7 @@ struct Delivery {
 /// The activation that publishes values; `None` in its place stands for Initialization Mode.
 #[derive(Clone, Copy)]
 pub struct Publishing {
-    /// The task.
+    /// The unit.
     pub unit: UnitId,
     /// Its activation time.
     pub time: Instant,
@@ -269,7 +269,7 @@ fn write(run: &RunState, delivery: &Delivery, now: Option<Publishing>, fill: imp
         false => stamp,
     };
     let producers = run.plan.connections[connection].delay.iter().flat_map(|delay| &delay.producers);
-    if let Some(lane) = producers.into_iter().position(|producer| producer.task == unit) {
+    if let Some(lane) = producers.into_iter().position(|producer| producer.unit == unit) {
         versions.write_with(lane, stamp, fill);
     }
 }

@@ -50,7 +50,7 @@ impl Watchdog {
         let watched: Vec<Watched> = threads
             .into_iter()
             .map(|SetUp { unit, demotion, .. }| {
-                let limit = run.plan.units[unit.0].limits.max_execution;
+                let limit = run.plan.task_of(unit).limits.max_execution;
                 Watched { unit, demotion, limit, seen: None }
             })
             .collect();
@@ -87,7 +87,7 @@ impl Drop for Watchdog {
 /// Where partitions cannot keep the calling thread from running: on a core without any, else above their band, which is for
 /// the supervisor to do.
 fn find_a_place(run: &RunState) {
-    let in_use: Vec<usize> = run.plan.units.iter().map(|unit| unit.cpu).collect();
+    let in_use = run.plan.cores();
     let free = affinity::allowed_cpus().ok().and_then(|cpus| cpus.into_iter().find(|cpu| !in_use.contains(cpu)));
     if free.is_none_or(|cpu| affinity::pin_to(cpu).is_err()) {
         run.board.global(Global::WatchdogTid).store(u64::from(thread::current_tid()), SeqCst);
@@ -132,18 +132,18 @@ fn look(run: &RunState, watched: &mut Watched) {
 
 /// Cores without partitions, among those of the first thread, which is bound to none.
 fn free_cpus(run: &RunState) -> Vec<usize> {
-    let in_use: Vec<usize> = run.plan.units.iter().map(|unit| unit.cpu).collect();
+    let in_use = run.plan.cores();
     let allowed = affinity::allowed_cpus_of(std::process::id()).unwrap_or_default();
     allowed.into_iter().filter(|cpu| !in_use.contains(cpu)).collect()
 }
 
 /// Moves threads that FMU code has made away from the core of a partition that keeps them from running.
 fn free_the_kept(run: &RunState, unit: UnitId) {
-    let kept = kept_from(run.plan.units[unit.0].cpu);
+    let kept = kept_from(run.plan.task_of(unit).cpu);
     let free = free_cpus(run);
     let moved = kept.into_iter().filter(|tid| affinity::move_to(*tid, &free).is_ok()).count() as u64;
     if moved > 0 {
-        let seen = Occurrence { task: Some(unit), value: moved, ..Occurrence::default() };
+        let seen = Occurrence { unit: Some(unit), value: moved, ..Occurrence::default() };
         run.board.fmu(run.plan.units[unit.0].fmu).findings().note(FindingKind::StarvedThreads, seen);
     }
 }

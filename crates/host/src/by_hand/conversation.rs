@@ -1,7 +1,8 @@
 //! A conversation with an FMU, line by line: what a line asks for, what comes of it, and what leads on.
 
+use super::context::{Experiment, LineContext};
 use super::functions::{Entry, NamingScheme};
-use super::language::{Experiment, Instruction, LineContext, NamedRequest};
+use super::language::{Instruction, NamedRequest};
 use super::process::{FmuProcess, Gone};
 use super::settable;
 use crate::Error;

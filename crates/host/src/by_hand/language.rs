@@ -1,26 +1,15 @@
 //! Parses a line of the conversation into a request to the instance. Errors in the line are reported before the FMU is
 //! called.
 
-use super::functions::{ENTRIES, Entry, NamingScheme};
-use super::settable::{can_be_read, can_be_set};
-use std::collections::BTreeMap;
-use vecud_description::{
-    Causality, Dimension, Interface, InterfaceType, ModelDescription, ValueReference, Values, Variable, VariableType,
-};
+use super::context::{Experiment, LineContext, TYPES};
+use super::functions::{Entry, NamingScheme};
+use super::words::{self, Result, Words, boolean, listed, number, numbers, option, written};
+use vecud_description::{Causality, Interface, Variable, VariableType};
 use vecud_fmi::{Function, get_function, set_function};
-use vecud_plan::glob;
-use vecud_plan::rig::{self, RigValue};
-use vecud_runner::by_hand::{FmiState, IntervalValue, Request, VariableHandle, Verb};
+use vecud_runner::by_hand::{Request, Verb};
 
 /// Name of the saved state when a line names none.
 const UNNAMED: &str = "state";
-
-/// The interface types with their names in a line.
-const TYPES: [(Interface, [&str; 2]); 3] = [
-    (Interface::CoSimulation, ["cs", "co-simulation"]),
-    (Interface::ModelExchange, ["me", "model-exchange"]),
-    (Interface::ScheduledExecution, ["se", "scheduled-execution"]),
-];
 
 /// Result of parsing one line.
 #[derive(Debug, PartialEq)]
@@ -49,33 +38,6 @@ pub struct NamedRequest {
     /// The request.
     pub request: Request,
 }
-
-/// Start, end and tolerance of an experiment.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Experiment {
-    /// Start time.
-    pub start: Option<f64>,
-    /// Stop time.
-    pub stop: Option<f64>,
-    /// Tolerance.
-    pub tolerance: Option<f64>,
-}
-
-/// The context for parsing lines: the FMU and the present state of its instance.
-pub struct LineContext<'a> {
-    /// The FMU.
-    pub description: &'a ModelDescription,
-    /// The FMU's version and interface type.
-    pub dialect: NamingScheme,
-    /// Values of structural parameters that differ from the description.
-    pub sizes: &'a BTreeMap<ValueReference, u64>,
-    /// Settings for the next initialisation.
-    pub setup: Experiment,
-    /// Present time of the instance.
-    pub time: f64,
-}
-
-type Result<T> = std::result::Result<T, String>;
 
 impl LineContext<'_> {
     /// Parses one line.
@@ -106,80 +68,6 @@ impl LineContext<'_> {
             (true, "") => format!("{title} takes no arguments"),
             (true, arguments) => format!("it is written {} {arguments}", title.split(',').next().unwrap_or(head)),
         })
-    }
-
-    /// Syntax of an entry's arguments, reduced to the arguments that this FMU supports.
-    pub fn arguments(&self, entry: &Entry) -> String {
-        let NamingScheme { abi, .. } = self.dialect;
-        match entry.verb {
-            Verb::Instantiate => {
-                let offered =
-                    |own: &Interface| self.description.interfaces.iter().any(|offer| offer.interface() == *own);
-                let types: Vec<&str> =
-                    TYPES.iter().filter(|(own, _)| offered(own)).map(|(_, names)| names[0]).collect();
-                let has_options = !abi.is_earlier() && offered(&Interface::CoSimulation);
-                let has_event_mode = self.description.co_simulation().is_some_and(|own| own.has_event_mode);
-                let all = [
-                    (types.len() > 1).then(|| format!("[{}]", types.join("|"))),
-                    Some("[name=NAME] [loggingOn=BOOL]".to_owned()),
-                    has_event_mode.then(|| "[eventModeUsed=BOOL]".to_owned()),
-                    has_options.then(|| "[earlyReturnAllowed=BOOL]".to_owned()),
-                ];
-                all.into_iter().flatten().collect::<Vec<_>>().join(" ")
-            }
-            Verb::EnterEventMode if !self.has_reasons() => String::new(),
-            Verb::CompletedIntegratorStep if !abi.has_states() => String::new(),
-            _ => entry.arguments.to_owned(),
-        }
-    }
-
-    /// Help for an entry, in the terms of the FMU's version.
-    pub fn about(&self, entry: &Entry) -> String {
-        let set_up = self.dialect.name(Function::SetupExperiment);
-        match (entry.verb, set_up) {
-            (Verb::EnterInitializationMode, Some(set_up)) => {
-                format!(
-                    "{}; calls {set_up} with these before, which may also be written in a line of its own",
-                    entry.about
-                )
-            }
-            _ => entry.about.to_owned(),
-        }
-    }
-
-    /// Whether Event Mode is entered with the reasons for it, as in Model Exchange.
-    fn has_reasons(&self) -> bool {
-        self.dialect.abi.has_event_reasons() && self.dialect.interface == Interface::ModelExchange
-    }
-
-    /// Finds the entry of a name.
-    pub fn entry(&self, written: &str) -> Result<(&'static Entry, Option<Function>)> {
-        let NamingScheme { interface, .. } = self.dialect;
-        match self.dialect.find(written) {
-            Some((entry, function)) if self.dialect.has(entry) || entry.verb == Verb::Instantiate => {
-                Ok((entry, function))
-            }
-            Some((entry, _)) => {
-                let has = |own: &Interface| NamingScheme { interface: *own, ..self.dialect }.has(entry);
-                let offered = self.description.interfaces.iter().map(|offer| offer.interface());
-                let hint = match offered.into_iter().find(has) {
-                    Some(own) => format!("; the FMU offers {} as well: --interface-type, or Instantiate", own.name()),
-                    None => String::new(),
-                };
-                let (title, abi) = (self.dialect.title(entry), self.dialect.abi.name());
-                Err(format!("{title} is no function of {} in {abi}{hint}", interface.name()))
-            }
-            None if self.dialect.is_another_function(written) => {
-                Err(format!("{written} is a function of FMI, but none that is called by hand"))
-            }
-            None => {
-                let hint = match self.dialect.suggestion(written) {
-                    none if none.is_empty() => "; `help` lists what there is".to_owned(),
-                    hint => hint,
-                };
-                Err(format!("there is no function {written}{hint}"))
-            }
-        }
     }
 
     fn request(&self, entry: &Entry, function: Option<Function>, rest: &str) -> Result<Instruction> {
@@ -232,7 +120,7 @@ impl LineContext<'_> {
                 let [name, length] = words.exactly()?;
                 let clock = self.clock(name)?.value_reference;
                 let is_fraction = matches!(function, Some(Function::SetIntervalFraction | Function::SetShiftFraction));
-                let length = self::length(length, is_fraction)?;
+                let length = words::length(length, is_fraction)?;
                 one(match entry.verb {
                     Verb::SetInterval => Request::SetInterval { clock, interval: length },
                     _ => Request::SetShift { clock, shift: length },
@@ -382,25 +270,6 @@ impl LineContext<'_> {
         Ok(setup)
     }
 
-    fn variable(&self, name: &str) -> Result<&Variable> {
-        self.description.variable(name).ok_or_else(|| {
-            let whole = name.split_once('[').filter(|(array, _)| self.description.variable(array).is_some());
-            if let Some((array, _)) = whole {
-                return format!("{array} is set and read as a whole, not by elements");
-            }
-            let names = self.description.variables.iter().flat_map(Variable::names);
-            format!("there is no variable {name}{}", rig::suggestion(name, names))
-        })
-    }
-
-    fn clock(&self, name: &str) -> Result<&Variable> {
-        let variable = self.variable(name)?;
-        match variable.clock {
-            Some(_) => Ok(variable),
-            None => Err(format!("{name} is no clock, but a {}", variable.variable_type.name())),
-        }
-    }
-
     fn clocks(&self, words: &Words, causality: Causality) -> Result<Vec<u32>> {
         if words.list.is_empty() {
             return Err(String::new());
@@ -413,39 +282,6 @@ impl LineContext<'_> {
             }
         };
         words.list.iter().map(clock).collect()
-    }
-
-    /// Present number of elements of a variable.
-    fn elements(&self, variable: &Variable) -> usize {
-        let length = |dimension: &Dimension| match dimension {
-            Dimension::Fixed(length) => *length,
-            Dimension::Structural(reference) => self.sizes.get(reference).copied().unwrap_or_else(|| {
-                match self.description.by_reference(*reference).and_then(|own| own.start.as_ref()) {
-                    Some(Values::UInt64(start)) => start.first().copied().unwrap_or(0),
-                    _ => 0,
-                }
-            }),
-        };
-        let elements = variable.dimensions.iter().map(length).fold(1, u64::saturating_mul);
-        usize::try_from(elements).unwrap_or(usize::MAX)
-    }
-
-    fn place(&self, variable: &Variable) -> Result<VariableHandle> {
-        /// Limit for values entered by hand.
-        const MOST: usize = 1 << 20;
-        let elements = self.elements(variable);
-        if elements > MOST {
-            return Err(format!("{} has {elements} elements: more than {MOST} are not called by hand", variable.name));
-        }
-        Ok(VariableHandle { reference: variable.value_reference, variable_type: variable.variable_type, elements })
-    }
-
-    fn number_place(&self, name: &str) -> Result<VariableHandle> {
-        let variable = self.variable(name)?;
-        match variable.variable_type {
-            VariableType::Float64 | VariableType::Float32 => self.place(variable),
-            other => Err(format!("{name} is a {}: it has no derivatives", other.name())),
-        }
     }
 
     /// Refuses a variable if the line names a function of another type.
@@ -522,215 +358,5 @@ impl LineContext<'_> {
             }
         }
         if all.is_empty() { Err(String::new()) } else { Ok(all) }
-    }
-
-    /// The variable with this name, otherwise all variables whose names match it as a pattern.
-    pub fn matching(&self, pattern: &str) -> impl Iterator<Item = &Variable> {
-        let own = pattern.to_owned();
-        let is_name = self.description.variable(pattern).is_some();
-        let fits = move |name: &str| if is_name { own == name } else { glob::matches(&own, name) };
-        self.description.variables.iter().filter(move |variable| variable.names().any(&fits))
-    }
-
-    /// States of this interface type that allow a function.
-    pub fn states(&self, verb: Verb) -> Vec<FmiState> {
-        verb.states().iter().copied().filter(|state| self.has(*state)).collect()
-    }
-
-    /// States of this interface type that allow setting a variable.
-    pub fn states_to_set(&self, variable: &Variable) -> Vec<FmiState> {
-        let is_set = |state: &FmiState| can_be_set(self.description, self.dialect.interface, variable, *state);
-        self.states(Verb::Set).into_iter().filter(is_set).collect()
-    }
-
-    /// States of this interface type that allow reading a variable.
-    pub fn states_to_get(&self, variable: &Variable) -> Vec<FmiState> {
-        let is_read = |state: &FmiState| can_be_read(self.description, variable, *state);
-        self.states(Verb::Get).into_iter().filter(is_read).collect()
-    }
-
-    /// Whether instances of this interface type have a state.
-    fn has(&self, state: FmiState) -> bool {
-        match state {
-            FmiState::ClockActivationMode | FmiState::PartitionActivated => {
-                self.dialect.interface == Interface::ScheduledExecution
-            }
-            FmiState::StepMode => self.dialect.interface == Interface::CoSimulation,
-            FmiState::ContinuousTimeMode => self.dialect.interface == Interface::ModelExchange,
-            FmiState::EventMode => match self.description.co_simulation() {
-                Some(own) if self.dialect.interface == Interface::CoSimulation => own.has_event_mode,
-                _ => self.dialect.interface == Interface::ModelExchange,
-            },
-            FmiState::ConfigurationMode => {
-                self.description.variables.iter().any(|own| own.causality == Causality::StructuralParameter)
-            }
-            FmiState::InitializationMode => self.dialect.abi.has_initialization_mode(),
-            _ => true,
-        }
-    }
-
-    /// Whether the description gives an entry any use.
-    pub fn is_useful(&self, entry: &Entry) -> bool {
-        let offers = &self.description.interfaces;
-        let own = offers.iter().find(|offer| offer.interface() == self.dialect.interface).map(|offer| offer.common());
-        let says = |flag: fn(&InterfaceType) -> bool| own.is_some_and(flag);
-        match entry.verb {
-            Verb::EnterConfigurationMode | Verb::ExitConfigurationMode => {
-                self.description.variables.iter().any(|own| own.causality == Causality::StructuralParameter)
-            }
-            Verb::SetClock
-            | Verb::GetClock
-            | Verb::GetInterval
-            | Verb::SetInterval
-            | Verb::GetShift
-            | Verb::SetShift => self.description.variables.iter().any(|own| own.clock.is_some()),
-            Verb::GetDirectionalDerivative => says(|own| own.provides_directional_derivatives),
-            Verb::GetAdjointDerivative => says(|own| own.provides_adjoint_derivatives),
-            Verb::GetFmuState | Verb::SetFmuState | Verb::FreeFmuState => says(|own| own.can_get_and_set_fmu_state),
-            Verb::SerializeFmuState | Verb::DeserializeFmuState => says(|own| own.can_serialize_fmu_state),
-            Verb::EnterEventMode if self.dialect.interface == Interface::CoSimulation => {
-                self.description.co_simulation().is_some_and(|own| own.has_event_mode)
-            }
-            _ => true,
-        }
-    }
-
-    /// All entries with a use for this FMU.
-    pub fn entries(&self) -> impl Iterator<Item = &'static Entry> {
-        let dialect = self.dialect;
-        ENTRIES.iter().filter(move |entry| dialect.has(entry) || entry.verb == Verb::Instantiate)
-    }
-}
-
-/// The words of a line: text in quotes or brackets is one word.
-struct Words {
-    list: Vec<String>,
-}
-
-impl Words {
-    fn of(text: &str) -> Words {
-        let (mut list, mut word, mut depth, mut quote) = (Vec::new(), String::new(), 0_usize, None);
-        let mut is_word = false;
-        for c in text.chars() {
-            match (quote, c) {
-                (Some(open), _) if c == open => quote = None,
-                (Some(_), _) => word.push(c),
-                (None, '"' | '\'') if depth == 0 => (quote, is_word) = (Some(c), true),
-                (None, _) if depth == 0 && (c.is_whitespace() || c == ';') => {
-                    if std::mem::take(&mut is_word) {
-                        list.push(std::mem::take(&mut word));
-                    }
-                }
-                (None, _) => {
-                    match c {
-                        '[' | '(' => depth += 1,
-                        ']' | ')' => depth = depth.saturating_sub(1),
-                        _ => {}
-                    }
-                    is_word = true;
-                    word.push(c);
-                }
-            }
-        }
-        if is_word {
-            list.push(word);
-        }
-        // As in C: SetTime(0.5), DoStep(0, 0.1)
-        for word in &mut list {
-            if word.len() > 1 && word.ends_with(',') {
-                word.pop();
-            }
-        }
-        Words { list }
-    }
-
-    fn exactly<const N: usize>(&self) -> Result<[&str; N]> {
-        let words: Vec<&str> = self.list.iter().map(String::as_str).collect();
-        words.try_into().map_err(|_| String::new())
-    }
-}
-
-/// Splits a list at commas outside brackets.
-fn listed(text: &str) -> Vec<&str> {
-    let (mut list, mut depth, mut begin) = (Vec::new(), 0_i32, 0);
-    for (at, c) in text.char_indices() {
-        match c {
-            '[' | '(' => depth += 1,
-            ']' | ')' => depth -= 1,
-            ',' if depth == 0 => {
-                list.push(text[begin..at].trim());
-                begin = at + 1;
-            }
-            _ => {}
-        }
-    }
-    list.push(text[begin..].trim());
-    list
-}
-
-/// Splits `KEY=VALUE` into the number of the key, in any style, and the value.
-fn option<'w>(word: &'w str, keys: &[&str]) -> Result<(usize, &'w str)> {
-    let Some((key, value)) = word.split_once('=') else {
-        return Err(format!("{word} is none of {}=...", keys.join("=..., ")));
-    };
-    let bare = super::functions::bare(key);
-    let place = keys.iter().position(|own| super::functions::bare(own) == bare);
-    place
-        .map(|place| (place, value))
-        .ok_or_else(|| format!("there is no {key}{}", rig::suggestion(key, keys.iter().copied())))
-}
-
-/// Parses a value for a variable. Bytes need no quotes; a text has no quotes or is enclosed in two.
-fn written(variable: &Variable, value: &str) -> Result<RigValue> {
-    let (name, is_scalar) = (&variable.name, variable.dimensions.is_empty());
-    let is_plain = !value.contains(['"', '\'', '[', '\\']);
-    match variable.variable_type {
-        VariableType::Binary if is_scalar && is_plain => Ok(rig::value_by_hand(&format!("\"{value}\""))),
-        VariableType::String if is_scalar => match rig::value_by_hand(value) {
-            RigValue::String(text) if text == value && value.contains('"') => {
-                let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
-                Err(format!("{name} is one text, and this is none with quotes within: write \"{escaped}\""))
-            }
-            value => Ok(value),
-        },
-        _ => Ok(rig::value_by_hand(value)),
-    }
-}
-
-fn boolean(word: &str) -> Result<bool> {
-    match word.to_lowercase().as_str() {
-        "true" | "1" | "on" | "fmi3true" | "fmi2true" => Ok(true),
-        "false" | "0" | "off" | "fmi3false" | "fmi2false" => Ok(false),
-        _ => Err(format!("{word} is neither true nor false")),
-    }
-}
-
-/// Parses a number or a fraction such as 1/300.
-fn number(word: &str) -> Result<f64> {
-    let plain = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-    let value = match word.split_once('/') {
-        Some((counter, resolution)) => {
-            plain(counter).zip(plain(resolution)).map(|(counter, resolution)| counter / resolution)
-        }
-        None => plain(word),
-    };
-    value.filter(|value| value.is_finite()).ok_or_else(|| format!("{word} is no number"))
-}
-
-fn numbers(text: &str) -> Result<Vec<f64>> {
-    let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']')).filter(|word| !word.is_empty());
-    let list = words.map(number).collect::<Result<Vec<f64>>>()?;
-    if list.is_empty() { Err(String::new()) } else { Ok(list) }
-}
-
-fn length(word: &str, is_fraction: bool) -> Result<IntervalValue> {
-    let wrong = || format!("{word} is no interval: write a number, or COUNTER/RESOLUTION");
-    match word.split_once('/') {
-        Some((counter, resolution)) => Ok(IntervalValue::Fraction {
-            counter: counter.trim().parse().map_err(|_| wrong())?,
-            resolution: resolution.trim().parse().map_err(|_| wrong())?,
-        }),
-        None if is_fraction => Err(wrong()),
-        None => Ok(IntervalValue::Decimal(number(word)?)),
     }
 }

@@ -4,11 +4,13 @@
 //! process, and the next instance has a new one. A wrong line, or one out of order, is refused before the FMU is
 //! called.
 
+mod context;
 mod conversation;
 mod functions;
 mod language;
 mod process;
 mod settable;
+mod words;
 
 pub use conversation::{ByHand, ConversationOptions, Done, Heard, ShownResult};
 pub use vecud_runner::by_hand::{Call, FmiState, IntervalValue, ReplyContent};

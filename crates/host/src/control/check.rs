@@ -34,12 +34,12 @@ pub fn requested(plan: &Plan, name: &str) -> Result<usize, ControlError> {
         return Ok(number);
     }
     let names = plan.requests.iter().map(|clock| clock.name.as_str());
-    let task = plan.units.iter().find(|task| plan.full_name(task) == name);
+    let unit = plan.units.iter().find(|unit| plan.full_name(unit) == name);
     let between = plan.fmus.iter().flat_map(|fmu| fmu.output_clocks.iter().map(move |clock| (fmu, clock)));
     let mut inputs = between.filter(|(_, clock)| clock.input.is_some());
-    let reason = match task {
-        Some(task) if task.clock().is_none() => "it is no clock: it makes steps".to_owned(),
-        Some(task) if task.release == Release::Never => {
+    let reason = match unit {
+        Some(unit) if unit.clock().is_none() => "it is no clock: it makes steps".to_owned(),
+        Some(unit) if unit.release == Release::Never => {
             "it belongs to clocks of its FMU, and ticks with these".to_owned()
         }
         Some(_) => "something else ticks it, as `vecud check` shows".to_owned(),

@@ -83,7 +83,7 @@ impl Control {
     /// are one activation (semantics S3). During a pause the tick gets its time as soon as the run continues.
     pub fn tick(&self, clock: &str) -> Result<Ticket, ControlError> {
         let number = check::requested(self.hub.plan(), clock)?;
-        let fmu = self.hub.plan().units[self.hub.plan().requests[number].target.task.0].fmu.0;
+        let fmu = self.hub.plan().units[self.hub.plan().requests[number].target.unit.0].fmu.0;
         Ok(Ticket { slot: self.hub.tick(number)?, hub: self.hub.clone(), fmu })
     }
 

@@ -171,7 +171,7 @@ impl Hub {
         let clock = &self.plan().requests[number];
         let mut state = self.lock();
         self.read_outcomes(&mut state);
-        self.refuse_if_over(self.plan().units[clock.target.task.0].fmu.0)?;
+        self.refuse_if_over(self.plan().units[clock.target.unit.0].fmu.0)?;
         let ring = self.shared.board().requests().ok_or(ControlError::NotControlled)?;
         if state.ticks.waiting.len() >= OUTSTANDING || !ring.commands.push(&items::header(number as u64, None)) {
             return Err(ControlError::Busy);

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::thread::{self, JoinHandle};
 use vecud_base::plain::plain;
 use vecud_linux::wake::monotonic_now;
-use vecud_plan::{Plan, UnitPlan};
+use vecud_plan::{Plan, TaskPlan};
 use vecud_record::board::Phase;
 use vecud_report::{KernelTrace, Kind, Run};
 
@@ -132,7 +132,7 @@ impl KernelTracer {
     /// activations waited. Returns warnings, and notes of losses to other users.
     pub(crate) fn finish(mut self, plan: &Plan, out: &Path, report: &mut Run) -> (Vec<String>, Vec<String>) {
         if matches!(self.state, State::On(_))
-            && (!plan.units.iter().any(UnitPlan::has_limit) || is_over_a_limit(report))
+            && (!plan.tasks.iter().any(TaskPlan::has_limit) || is_over_a_limit(report))
         {
             self.write(plan, out, false);
         }
@@ -166,7 +166,7 @@ impl KernelTracer {
             Some(Ok(kept)) => {
                 trace.why = match &self.first {
                     Some(first) => plain(&first.why),
-                    None if plan.units.iter().any(UnitPlan::has_limit) => {
+                    None if plan.tasks.iter().any(TaskPlan::has_limit) => {
                         "a limit was exceeded, and nobody saw when".to_owned()
                     }
                     None => "the end of the run: no clock has a limit that would stop it".to_owned(),

@@ -24,9 +24,9 @@ pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
     let result = |(stimulus, own): (usize, &vecud_plan::StimulusPlan)| {
         let feed = board.stimulus(stimulus);
         let starved = feed.starved();
-        let clock = |task: vecud_plan::UnitId| {
-            let task = plan.units.get(task.0)?;
-            Some(plan.full_name(task))
+        let clock = |unit: vecud_plan::UnitId| {
+            let unit = plan.units.get(unit.0)?;
+            Some(plan.full_name(unit))
         };
         StimulusResult {
             file: own.file.clone(),

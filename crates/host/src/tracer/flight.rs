@@ -38,7 +38,7 @@ struct Incident {
     at: i64,
     why: Vec<String>,
     /// Clocks affected by the incident.
-    tasks: BTreeSet<UnitId>,
+    units: BTreeSet<UnitId>,
     /// Longest response of each clock during the incident, ns.
     responses: Responses,
 }
@@ -111,17 +111,17 @@ impl<'a> Flight<'a> {
         let back = self.plan.trace.seconds.0;
         for item in items {
             self.newest = self.newest.max(item.at());
-            if let Some((task, at, why)) = self.exceeds(&item) {
-                self.happened(task, at, why);
+            if let Some((unit, at, why)) = self.exceeds(&item) {
+                self.happened(unit, at, why);
             }
             self.measure(&item);
             self.window.push_back(Rc::new(item));
         }
-        for task in (0..self.plan.units.len()).map(UnitId) {
-            let cells = self.board.task(task);
+        for unit in (0..self.plan.units.len()).map(UnitId) {
+            let cells = self.board.task(unit);
             let others = cells.get(TaskWord::Overruns).saturating_sub(cells.get(TaskWord::Skipped));
-            if others > std::mem::replace(&mut self.overruns[task.0], others) {
-                self.happened(task, now.min(self.newest), format!("overrun of {}", self.name(task)));
+            if others > std::mem::replace(&mut self.overruns[unit.0], others) {
+                self.happened(unit, now.min(self.newest), format!("overrun of {}", self.name(unit)));
             }
         }
         // At the end one file covers both.
@@ -142,10 +142,10 @@ impl<'a> Flight<'a> {
         incident.map_or(self.newest, |incident| incident.at.min(self.newest)) - self.plan.trace.seconds.0
     }
 
-    fn happened(&mut self, task: UnitId, at: i64, why: String) {
-        let nothing = || Incident { at, why: Vec::new(), tasks: BTreeSet::new(), responses: Responses::new() };
+    fn happened(&mut self, unit: UnitId, at: i64, why: String) {
+        let nothing = || Incident { at, why: Vec::new(), units: BTreeSet::new(), responses: Responses::new() };
         let incident = self.incident.get_or_insert_with(nothing);
-        incident.tasks.insert(task);
+        incident.units.insert(unit);
         match incident.why.len() {
             ..TOLD => incident.why.push(why),
             TOLD => incident.why.push("and more".to_owned()),
@@ -153,20 +153,20 @@ impl<'a> Flight<'a> {
         }
     }
 
-    fn name(&self, task: UnitId) -> String {
-        self.plan.full_name(&self.plan.units[task.0])
+    fn name(&self, unit: UnitId) -> String {
+        self.plan.full_name(&self.plan.units[unit.0])
     }
 
     /// Describes an item's violation of the rig's limits: the clock, the time of detection, the words.
     fn exceeds(&self, item: &TraceItem) -> Option<(UnitId, i64, String)> {
         let seconds = |ns: &i64| *ns as f64 / 1e9;
         match item {
-            TraceItem::Skipped { task, time, at, .. } => {
-                Some((*task, *at, format!("overrun of {} at {} s", self.name(*task), seconds(time))))
+            TraceItem::Skipped { unit, time, at, .. } => {
+                Some((*unit, *at, format!("overrun of {} at {} s", self.name(*unit), seconds(time))))
             }
-            &TraceItem::Activated(Activated { task, time, release, start, end, execution, .. }) => {
-                let (at, why) = over_limit(self.plan, &Single { task, time, release, start, end, execution })?;
-                Some((task, at, why))
+            &TraceItem::Activated(Activated { unit, time, release, start, end, execution, .. }) => {
+                let (at, why) = over_limit(self.plan, &Single { unit, time, release, start, end, execution })?;
+                Some((unit, at, why))
             }
             TraceItem::Ticked { .. } | TraceItem::Armed { .. } => None,
         }
@@ -175,12 +175,12 @@ impl<'a> Flight<'a> {
     /// Updates the longest response of an item's clock during an incident.
     fn measure(&mut self, item: &TraceItem) {
         let Some(incident) = &mut self.incident else { return };
-        let (task, response) = match item {
-            TraceItem::Activated(Activated { task, release, end, .. }) => (*task, end - release),
-            TraceItem::Skipped { task, release, at, .. } => (*task, at - release),
+        let (unit, response) = match item {
+            TraceItem::Activated(Activated { unit, release, end, .. }) => (*unit, end - release),
+            TraceItem::Skipped { unit, release, at, .. } => (*unit, at - release),
             TraceItem::Ticked { .. } | TraceItem::Armed { .. } => return,
         };
-        let longest = incident.responses.entry(task).or_insert(0);
+        let longest = incident.responses.entry(unit).or_insert(0);
         *longest = (*longest).max(response);
     }
 
@@ -188,10 +188,10 @@ impl<'a> Flight<'a> {
     fn end_incident(&mut self, problems: &mut Vec<String>, meanwhile: &mut dyn FnMut()) {
         let Some(mut incident) = self.incident.take() else { return };
         // Unaffected clocks have responses, too; a clock that does not return has none.
-        let Incident { tasks, responses, .. } = &mut incident;
-        responses.retain(|task, _| tasks.contains(task));
-        tasks.iter().for_each(|task| {
-            responses.entry(*task).or_insert(0);
+        let Incident { units, responses, .. } = &mut incident;
+        responses.retain(|unit, _| units.contains(unit));
+        units.iter().for_each(|unit| {
+            responses.entry(*unit).or_insert(0);
         });
         if let Some((before, _)) = self.last.take() {
             self.leave_out(before.at);
@@ -347,10 +347,10 @@ impl<'a> Flight<'a> {
         for (number, Kept { mut file, written, .. }) in std::mem::take(&mut self.files) {
             let path = self.out.join(&file.name);
             lost.extend(written.gone_from(&path));
-            let places = self.ledger.places(number).map(|(task, place, response)| {
+            let places = self.ledger.places(number).map(|(unit, place, response)| {
                 let nth = ["the worst", "the 2nd worst", "the 3rd worst"].get(place).map(|nth| (*nth).to_owned());
                 let nth = nth.unwrap_or_else(|| format!("the {}th worst", place + 1));
-                format!("kept as {nth} of {}, response {} µs", self.name(task), response as f64 / 1e3)
+                format!("kept as {nth} of {}, response {} µs", self.name(unit), response as f64 / 1e3)
             });
             file.why
                 .extend(self.ledger.is_first(number).then(|| "kept as the first".to_owned()).into_iter().chain(places));

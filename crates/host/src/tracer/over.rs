@@ -10,7 +10,7 @@ use vecud_report::{Kind, LimitKey, Measured, exceeded};
 
 /// A completed activation with the figures that limits refer to; instants in ns by any clock.
 pub(super) struct Single {
-    pub task: UnitId,
+    pub unit: UnitId,
     /// The activation time, ns of simulation time.
     pub time: i64,
     pub release: i64,
@@ -21,15 +21,14 @@ pub(super) struct Single {
 
 /// Time of an activation's violation of a limit, by its own clock, with its description.
 pub(super) fn over_limit(plan: &Plan, single: &Single) -> Option<(i64, String)> {
-    let &Single { task, time, release, start, end, execution } = single;
-    let planned = &plan.units[task.0];
+    let &Single { unit, time, release, start, end, execution } = single;
     let (late, execution) = ((start - release).max(0) as u64, execution.max(0) as u64);
     let measured = Measured { start_latency: late, execution, ..Measured::default() };
-    let (at, what, nanos) = match exceeded(&planned.limits, &measured).next()? {
+    let (at, what, nanos) = match exceeded(&plan.limits(unit), &measured).next()? {
         Kind::LatencyLimit { reached, .. } => (start, "start latency", reached),
         _ => (end, "execution", execution),
     };
-    let (name, time) = (plan.full_name(planned), time as f64 / 1e9);
+    let (name, time) = (plan.full_name(&plan.units[unit.0]), time as f64 / 1e9);
     Some((at, format!("{what} of {name} {} µs at {time} s", nanos as f64 / 1e3)))
 }
 
@@ -58,12 +57,12 @@ impl Over {
     }
 
     /// Examines a note of a task.
-    pub(super) fn see(&mut self, plan: &Plan, task: UnitId, note: &Note) {
+    pub(super) fn see(&mut self, plan: &Plan, unit: UnitId, note: &Note) {
         match *note {
             Note::Activated { time, release, start, end, execution, .. } if self.first.is_none() => {
-                self.first = over_limit(plan, &Single { task, time, release, start, end, execution });
+                self.first = over_limit(plan, &Single { unit, time, release, start, end, execution });
             }
-            Note::Skipped { at, .. } => self.skipped[task.0] = Some(at),
+            Note::Skipped { at, .. } => self.skipped[unit.0] = Some(at),
             _ => (),
         }
     }
@@ -76,25 +75,25 @@ impl Over {
         if let Some((at, why)) = &self.first {
             return Some(FirstOver { at: monotonic(*at), why: why.clone() });
         }
-        let name = |task: UnitId| plan.full_name(&plan.units[task.0]);
-        if let Some((task, limit)) = hangs.over_limit() {
-            let why = format!("{} has not returned and is over {}", name(task), limit.key());
+        let name = |unit: UnitId| plan.full_name(&plan.units[unit.0]);
+        if let Some((unit, limit)) = hangs.over_limit() {
+            let why = format!("{} has not returned and is over {}", name(unit), limit.key());
             return Some(FirstOver { at: now, why });
         }
-        (0..plan.units.len()).map(UnitId).find_map(|task| {
-            let (planned, cells) = (&plan.units[task.0], board.task(task));
+        (0..plan.units.len()).map(UnitId).find_map(|unit| {
+            let (limits, cells) = (plan.limits(unit), board.task(unit));
             let overruns = cells.get(TaskWord::Overruns);
-            let many = planned.limits.max_overruns.is_some_and(|limit| overruns > limit);
+            let many = limits.max_overruns.is_some_and(|limit| overruns > limit);
             let why = if many {
-                format!("{overruns} overruns of {}, {}", name(task), LimitKey::Overruns.key())
-            } else if overruns > 0 && planned.overrun == Overrun::Stop {
-                format!("overrun of {}, which ends the run", name(task))
-            } else if cells.get(TaskWord::Demoted) == 1 && planned.limits.max_execution.is_some() {
-                format!("{} took longer than {}", name(task), LimitKey::Execution.key())
+                format!("{overruns} overruns of {}, {}", name(unit), LimitKey::Overruns.key())
+            } else if overruns > 0 && plan.task_of(unit).overrun == Overrun::Stop {
+                format!("overrun of {}, which ends the run", name(unit))
+            } else if cells.get(TaskWord::Demoted) == 1 && limits.max_execution.is_some() {
+                format!("{} took longer than {}", name(unit), LimitKey::Execution.key())
             } else {
                 return None;
             };
-            Some(FirstOver { at: self.skipped[task.0].map_or(now, monotonic), why })
+            Some(FirstOver { at: self.skipped[unit.0].map_or(now, monotonic), why })
         })
     }
 }

@@ -68,7 +68,7 @@ fn stretch(plan: &Plan) -> i64 {
     let periods: Vec<i64> = plan
         .units
         .iter()
-        .filter_map(|task| match &task.release {
+        .filter_map(|unit| match &unit.release {
             Release::Periodic { interval, .. } => Some(interval.nanos().0.max(1)),
             _ => None,
         })

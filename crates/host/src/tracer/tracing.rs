@@ -68,8 +68,8 @@ impl<'a> Tracer<'a> {
     pub fn new(plan: &'a Plan, board: Board<'a>, begin: Instant) -> Self {
         let ruler = Ruler::new(SystemClock::tai_if(plan.keeps_tai()));
         let (begin, problems) = (begin.nanos().0, Vec::new());
-        let tasks = (0..plan.units.len()).map(UnitId);
-        let rings = tasks.filter_map(|task| Some((task, board.notes(task)?, TaskFigures::of(board, task)))).collect();
+        let units = (0..plan.units.len()).map(UnitId);
+        let rings = units.filter_map(|unit| Some((unit, board.notes(unit)?, TaskFigures::of(board, unit)))).collect();
         let (made, pace) = (ruler.now(), PollInterval::new(plan));
         Tracer {
             plan,
@@ -148,9 +148,9 @@ impl<'a> Tracer<'a> {
         let (plan, damaged, over_limits) = (self.plan, &mut self.damaged, &mut self.over);
         let Some(work) = &mut self.at_work else {
             if self.plan.trace.mode == TraceMode::Off {
-                self.rings.iter().for_each(|(task, ring, figures)| {
+                self.rings.iter().for_each(|(unit, ring, figures)| {
                     read(ring, figures.as_ref(), possible, damaged)
-                        .for_each(|note| over_limits.see(plan, *task, &note));
+                        .for_each(|note| over_limits.see(plan, *unit, &note));
                 });
             }
             return;
@@ -167,15 +167,15 @@ impl<'a> Tracer<'a> {
         self.pace.begin();
         let (ruler, start) = (&self.ruler, work.start);
         let clock = |stamp: u64| if is_virtual { stamp as i64 } else { ruler.instant(stamp).saturating_sub(start) };
-        for &(task, ref ring, ref figures) in &self.rings {
+        for &(unit, ref ring, ref figures) in &self.rings {
             self.pace.saw(ring.waiting());
             for note in read(ring, figures.as_ref(), possible, damaged) {
-                over_limits.see(plan, task, &note);
+                over_limits.see(plan, unit, &note);
                 let note = note.since(start);
                 if let Note::Activated { end, .. } = note {
-                    work.ended[task.0] = end;
+                    work.ended[unit.0] = end;
                 }
-                work.assembler.take(task, note, &clock);
+                work.assembler.take(unit, note, &clock);
             }
         }
         let mut items = work.assembler.ready(horizon);
@@ -196,8 +196,8 @@ impl<'a> Tracer<'a> {
     /// Notes the activations under way when the process ended, on its behalf.
     fn unfinished(&mut self, gone: i64) {
         let Some(work) = &mut self.at_work else { return };
-        for task in (0..self.plan.units.len()).map(UnitId) {
-            let cells = self.board.task(task);
+        for unit in (0..self.plan.units.len()).map(UnitId) {
+            let cells = self.board.task(unit);
             if cells.get(TaskWord::Active) == 0 {
                 continue;
             }
@@ -210,9 +210,9 @@ impl<'a> Tracer<'a> {
                     (started.clamp(work.start, gone.max(work.start)) - work.start, gone - work.start)
                 }
             };
-            let start = start.max(work.ended[task.0]);
+            let start = start.max(work.ended[unit.0]);
             let release = time.saturating_sub(self.begin).clamp(-LONGEST, start);
-            work.assembler.unfinished(task, time, release, start, end.max(start));
+            work.assembler.unfinished(unit, time, release, start, end.max(start));
         }
     }
 

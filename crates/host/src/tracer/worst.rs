@@ -46,11 +46,11 @@ impl Ledger {
 
     /// Whether an incident deserves a file.
     pub fn wants(&self, responses: &Responses) -> bool {
-        self.first.is_none() || responses.iter().any(|(task, response)| self.is_worse(*task, *response))
+        self.first.is_none() || responses.iter().any(|(unit, response)| self.is_worse(*unit, *response))
     }
 
-    fn is_worse(&self, task: UnitId, response: i64) -> bool {
-        let places = self.worst.get(&task).map_or(&[][..], Vec::as_slice);
+    fn is_worse(&self, unit: UnitId, response: i64) -> bool {
+        let places = self.worst.get(&unit).map_or(&[][..], Vec::as_slice);
         match places.get(self.keep.wrapping_sub(1)) {
             _ if self.keep == 0 => false,
             None => true,
@@ -62,9 +62,9 @@ impl Ledger {
     pub fn put(&mut self, file: u32, length: u64, responses: &Responses) -> Vec<u32> {
         self.first.get_or_insert(file);
         self.files.insert(file, length);
-        for (&task, &response) in responses {
-            if self.is_worse(task, response) {
-                let places = self.worst.entry(task).or_default();
+        for (&unit, &response) in responses {
+            if self.is_worse(unit, response) {
+                let places = self.worst.entry(unit).or_default();
                 let at = places.partition_point(|place| place.response >= response);
                 places.insert(at, Place { response, file: Some(file) });
                 places.truncate(self.keep);
@@ -100,9 +100,9 @@ impl Ledger {
 
     /// The clocks that a file is kept for: its place among their worst, counted from 0, and the response, ns.
     pub fn places(&self, file: u32) -> impl Iterator<Item = (UnitId, usize, i64)> {
-        self.worst.iter().filter_map(move |(task, places)| {
+        self.worst.iter().filter_map(move |(unit, places)| {
             let at = places.iter().position(|place| place.file == Some(file))?;
-            Some((*task, at, places[at].response))
+            Some((*unit, at, places[at].response))
         })
     }
 }
@@ -114,7 +114,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn of(responses: &[(usize, i64)]) -> Responses {
-        responses.iter().map(|(task, response)| (UnitId(*task), *response)).collect()
+        responses.iter().map(|(unit, response)| (UnitId(*unit), *response)).collect()
     }
 
     /// The files that are there after incidents with these responses, by number; each file has `length` bytes.
@@ -169,10 +169,10 @@ mod tests {
 
     #[test]
     fn a_thousand_clocks_have_few_files() {
-        let storm: Vec<Responses> = (0..50).map(|n| (0..1000).map(|task| (UnitId(task), 1000 + n)).collect()).collect();
+        let storm: Vec<Responses> = (0..50).map(|n| (0..1000).map(|unit| (UnitId(unit), 1000 + n)).collect()).collect();
         let (there, written) = kept(&mut Ledger::new(2, u64::MAX), &storm, 1);
         assert!(there.len() <= 3 && written <= 12, "{there:?} {written}");
-        let one_by_one: Vec<Responses> = (0..1000).map(|task| of(&[(task, 1000)])).collect();
+        let one_by_one: Vec<Responses> = (0..1000).map(|unit| of(&[(unit, 1000)])).collect();
         assert_eq!(kept(&mut Ledger::new(2, u64::MAX), &one_by_one, 1).0.len(), FILES);
     }
 
@@ -184,14 +184,14 @@ mod tests {
             keep in 1usize..4,
         ) {
             let incidents: Vec<Responses> =
-                all.iter().map(|own| own.iter().map(|(task, response)| (UnitId(*task), *response)).collect()).collect();
+                all.iter().map(|own| own.iter().map(|(unit, response)| (UnitId(*unit), *response)).collect()).collect();
             let mut ledger = Ledger::new(keep, u64::MAX);
             let (there, _) = kept(&mut ledger, &incidents, 1);
             prop_assert!(there.contains(&1) && there.len() <= 1 + 3 * keep);
-            for task in (0..3).map(UnitId) {
-                let mut sorted: Vec<i64> = incidents.iter().filter_map(|own| own.get(&task)).copied().collect();
+            for unit in (0..3).map(UnitId) {
+                let mut sorted: Vec<i64> = incidents.iter().filter_map(|own| own.get(&unit)).copied().collect();
                 sorted.sort_unstable_by(|a, b| b.cmp(a));
-                let places = ledger.worst.get(&task).cloned().unwrap_or_default();
+                let places = ledger.worst.get(&unit).cloned().unwrap_or_default();
                 prop_assert_eq!(places.len(), keep.min(sorted.len()));
                 for (place, best) in places.iter().zip(&sorted) {
                     prop_assert!(place.response + place.response / 100 + 1 >= *best, "{:?} {:?}", places, sorted);

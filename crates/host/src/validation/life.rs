@@ -308,8 +308,8 @@ fn offer<'a>(subject: &'a ExaminedFmu, interface: Interface) -> Option<&'a Inter
 
 /// Size and number of the steps of a life; `None`: it had no steps, or was ended early.
 fn steps_of(life: &Lived) -> Option<(Fraction, u64)> {
-    let [task] = life.prepared.plan.units.as_slice() else { return None };
-    let Release::Periodic { interval, .. } = task.release else { return None };
+    let [unit] = life.prepared.plan.units.as_slice() else { return None };
+    let Release::Periodic { interval, .. } = unit.release else { return None };
     let is_over = life.run.has_steps() && life.run.end == End::StopTime;
     let length = life.run.end_time - life.run.start_time;
     is_over.then(|| (interval, (length / interval.seconds()).round().max(0.0) as u64))

@@ -2,7 +2,7 @@
 
 use super::released::released;
 use crate::rig::{Mode, Rig, TriggerSource};
-use crate::{EndpointPlan, FmuPlan, HostFacts, ReceiverPlan, Release, UnitPlan};
+use crate::{EndpointPlan, FmuPlan, HostFacts, ReceiverPlan, Release, TaskPlan, UnitId, UnitPlan};
 
 /// The endpoints, in the order of the rig's triggers; [`Release::Endpoint`] has the index.
 pub fn plans(rig: &Rig, units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<EndpointPlan> {
@@ -21,15 +21,19 @@ pub fn plans(rig: &Rig, units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<EndpointPla
 /// serves: with less, an event would wait for partitions that are less urgent than its own; with more, it would interrupt
 /// partitions that are more urgent than everything that an event can start. It goes to an allowed core without partitions, else
 /// to the core of that clock.
-pub fn receiver(mode: Mode, endpoints: &[EndpointPlan], units: &[UnitPlan], host: &HostFacts) -> Option<ReceiverPlan> {
-    let first = endpoints.iter().map(|endpoint| endpoint.target.task).min_by_key(|unit| {
-        let task_plan = &units[unit.0];
-        (std::cmp::Reverse(task_plan.fifo.get()), *unit)
-    })?;
-    let is_free = |cpu: &&usize| host.is_free(**cpu) && units.iter().all(|unit| unit.cpu != **cpu);
+pub fn receiver(
+    mode: Mode,
+    endpoints: &[EndpointPlan],
+    tasks: &[TaskPlan],
+    units: &[UnitPlan],
+    host: &HostFacts,
+) -> Option<ReceiverPlan> {
+    let task_of = |unit: UnitId| &tasks[units[unit.0].task.0];
+    let targets = endpoints.iter().map(|endpoint| endpoint.target.unit);
+    let first = targets.min_by_key(|unit| (std::cmp::Reverse(task_of(*unit).fifo.get()), *unit)).map(task_of)?;
+    let is_free = |cpu: &&usize| host.is_free(**cpu) && tasks.iter().all(|task| task.cpu != **cpu);
     let free = host.allowed_cpus.iter().filter(is_free).max().copied();
-    let fifo = units[first.0].fifo;
-    (mode == Mode::RealTime).then(|| ReceiverPlan { cpu: free.unwrap_or(units[first.0].cpu), fifo })
+    (mode == Mode::RealTime).then(|| ReceiverPlan { cpu: free.unwrap_or(first.cpu), fifo: first.fifo })
 }
 
 #[cfg(test)]
@@ -52,7 +56,7 @@ mod tests {
     fn a_source_knows_its_task_and_the_task_its_source() {
         let plan = ecu_and_plant(UDP);
         let EndpointPlan { source, target, max_rate } = &plan.endpoints[0];
-        assert_eq!((source.to_string().as_str(), target.task, *max_rate), ("udp 127.0.0.1:5005", UnitId(0), 20.0));
+        assert_eq!((source.to_string().as_str(), target.unit, *max_rate), ("udp 127.0.0.1:5005", UnitId(0), 20.0));
         assert_eq!(plan.units[0].release, Release::Endpoint { endpoint: 0 });
         assert_eq!(plan.notes, Vec::<String>::new());
     }
@@ -87,6 +91,7 @@ mod tests {
         let host = HostFacts { allowed_cpus: vec![0, 1], isolated_cpus: vec![], ..HostFacts::default() };
         let plan = try_build(&text, &[description(&late)], &host).unwrap();
         let isr = plan.units.iter().find(|unit| unit.name == "isr").unwrap();
+        let isr = &plan.tasks[isr.task.0];
         assert_eq!((plan.receiver.unwrap().fifo, isr.fifo.get()), (isr.fifo, 87));
     }
 

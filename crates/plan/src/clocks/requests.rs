@@ -7,7 +7,7 @@ pub fn clocks(units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<RequestedClock> {
     let mut requests = Vec::new();
     for (number, unit) in units.iter().enumerate().filter(|(_, unit)| unit.release == Release::Request) {
         let name = format!("{}.{}", fmus[unit.fmu.0].name, unit.name);
-        requests.push(RequestedClock { name, target: TickTarget { task: UnitId(number), clock: None } });
+        requests.push(RequestedClock { name, target: TickTarget { unit: UnitId(number), clock: None } });
     }
     for (fmu, own) in fmus.iter().enumerate() {
         let Some(unit) = units.iter().position(|unit| unit.fmu == FmuId(fmu)) else { continue };
@@ -15,7 +15,7 @@ pub fn clocks(units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<RequestedClock> {
             if output.input.as_ref().is_some_and(|input| input.release == Release::Request) {
                 let name = format!("{}.{}", own.name, output.name);
                 let clock = Some(StepClock { fmu: FmuId(fmu), clock });
-                requests.push(RequestedClock { name, target: TickTarget { task: UnitId(unit), clock } });
+                requests.push(RequestedClock { name, target: TickTarget { unit: UnitId(unit), clock } });
             }
         }
     }
@@ -42,7 +42,7 @@ mod tests {
         let names = |plan: &Plan| plan.requests.iter().map(|own| own.name.clone()).collect::<Vec<_>>();
         let plan = controlled("");
         assert_eq!(names(&plan), ["ecu.isr"]);
-        let unit = &plan.units[plan.requests[0].target.task.0];
+        let unit = &plan.units[plan.requests[0].target.unit.0];
         assert_eq!((unit.name.as_str(), &unit.release), ("isr", &Release::Request));
         assert!(!plan.notes.iter().any(|note| note.contains("it never ticks")), "{:?}", plan.notes);
         assert!(names(&controlled("[[trigger]]\nclock = \"ecu.isr\"\nat = [1.0]\n")).is_empty());

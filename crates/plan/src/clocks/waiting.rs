@@ -6,7 +6,7 @@
 use crate::Mode;
 use crate::findings::Findings;
 use crate::rig::Rig;
-use crate::{HostClock, Plan, Release, UnitPlan};
+use crate::{HostClock, Plan, Release, TaskPlan, UnitPlan};
 use std::collections::BTreeMap;
 use vecud_base::time::{Fraction, Nanos};
 
@@ -32,7 +32,7 @@ impl UnitPlan {
 }
 
 /// Reports the share of the cores that polling takes, in real time only. All of a core's time is a problem.
-pub fn check(units: &[UnitPlan], rig: &Rig, findings: &mut Findings) {
+pub fn check(tasks: &[TaskPlan], units: &[UnitPlan], rig: &Rig, findings: &mut Findings) {
     if rig.mode != Mode::RealTime {
         return;
     }
@@ -40,7 +40,7 @@ pub fn check(units: &[UnitPlan], rig: &Rig, findings: &mut Findings) {
     let mut cores: BTreeMap<usize, f64> = BTreeMap::new();
     for unit in units {
         if let Release::Periodic { interval, .. } = &unit.release {
-            *cores.entry(unit.cpu).or_default() += spin.seconds() / Fraction::seconds(*interval);
+            *cores.entry(tasks[unit.task.0].cpu).or_default() += spin.seconds() / Fraction::seconds(*interval);
         }
     }
     let micros = spin.0 as f64 / 1e3;

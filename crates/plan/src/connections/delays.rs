@@ -9,7 +9,9 @@
 use crate::clocks::causes::roots;
 use crate::findings::Findings;
 use crate::rig::{Rig, Timing};
-use crate::{BatchPlan, ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, UnitId, UnitPlan};
+use crate::{
+    BatchPlan, ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, TaskPlan, UnitId, UnitPlan,
+};
 use vecud_base::time::Fraction;
 use vecud_description::VariableType;
 
@@ -56,6 +58,7 @@ pub fn ends(connections: usize, units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<End
 /// Adds producers, consumers and the numbers of versions to the delayed ones of these connections.
 pub fn complete(
     mut connections: Vec<ConnectionPlan>,
+    tasks: &[TaskPlan],
     units: &[UnitPlan],
     fmus: &[FmuPlan],
     rig: &Rig,
@@ -67,7 +70,7 @@ pub fn complete(
         if connection.timing != Timing::Delayed {
             continue;
         }
-        let delay = plan(ends, units, &roots);
+        let delay = plan(ends, tasks, units, &roots);
         // Times and numbers, an element's words, and its length if it has one.
         let element = match connection.extrapolation {
             _ if is_bytes(connection) => 8 + connection.capacity.next_multiple_of(8),
@@ -93,21 +96,26 @@ fn is_bytes(connection: &ConnectionPlan) -> bool {
     matches!(connection.variable_type, VariableType::String | VariableType::Binary)
 }
 
-fn plan(Ends { producers, consumers }: Ends, units: &[UnitPlan], roots: &[Vec<UnitId>]) -> DelayPlan {
+fn plan(
+    Ends { producers, consumers }: Ends,
+    tasks: &[TaskPlan],
+    units: &[UnitPlan],
+    roots: &[Vec<UnitId>],
+) -> DelayPlan {
     let stays = |unit: &UnitPlan| matches!(unit.release, Release::Periodic { .. }) && !unit.leaves_its_grid();
     let all_periodic = consumers.iter().all(|id| stays(&units[id.0]));
     let by_release = all_periodic && !consumers.is_empty();
     let late = |id: &UnitId| {
         let unit = &units[id.0];
         let period = unit.release.shortest_known().map_or(0.0, Fraction::seconds);
-        LATE + period * if unit.overrun == Overrun::Queue { 17.0 } else { 1.0 }
+        LATE + period * if tasks[unit.task.0].overrun == Overrun::Queue { 17.0 } else { 1.0 }
     };
     let kept = consumers.iter().map(late).fold(LATE, f64::max);
     let selected: f64 = consumers.iter().map(|id| count(late(id), seconds(&units[id.0]))).sum();
     let producer = |id: UnitId| {
         let all = count(kept, visible_every(id, units, roots));
         let versions = if by_release { all.min(selected) } else { all };
-        ProducerPlan { task: id, versions: versions.min(u32::MAX.into()) as usize }
+        ProducerPlan { unit: id, versions: versions.min(u32::MAX.into()) as usize }
     };
     let with_tick = consumers.iter().all(|to| producers.iter().all(|from| goes_with_tick(*from, *to, units)));
     DelayPlan { producers: producers.into_iter().map(producer).collect(), consumers, by_release, with_tick }

@@ -96,8 +96,9 @@ fn immediate(plan: &Plan, ends: &Ends) -> String {
     };
     let (from, to) = (&plan.units[producer.0], &plan.units[consumer.0]);
     let (a, b) = (name(plan, *producer), name(plan, *consumer));
-    if from.cpu != to.cpu {
-        return format!("depends on the schedule: {a} runs on core {}, {b} on core {}", from.cpu, to.cpu);
+    let (from_cpu, to_cpu) = (plan.task_of(*producer).cpu, plan.task_of(*consumer).cpu);
+    if from_cpu != to_cpu {
+        return format!("depends on the schedule: {a} runs on core {from_cpu}, {b} on core {to_cpu}");
     }
     let (Release::Periodic { shift, interval }, Release::Periodic { shift: other_shift, interval: other }) =
         (&from.release, &to.release)

@@ -150,7 +150,7 @@ pub fn resolve(
                 }
                 ColumnTarget::Clock { candidate } => {
                     // The tasks are numbered later, by the order.
-                    let target = TickTarget { task: UnitId(usize::MAX), clock: None };
+                    let target = TickTarget { unit: UnitId(usize::MAX), clock: None };
                     ticks.push((FedClock { cell: used.cell, column: used.column.to_owned(), target }, candidate));
                 }
             }
@@ -527,7 +527,7 @@ impl Stimuli {
                 let mut fed = unit.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.stimuli);
                 fed.any(|fed| fed.stimulus == stimulus)
             };
-            let ticks = |unit: usize| plan.ticks.iter().any(|tick| tick.target.task == UnitId(unit));
+            let ticks = |unit: usize| plan.ticks.iter().any(|tick| tick.target.unit == UnitId(unit));
             let fed = (0..units.len()).filter(|unit| ticks(*unit) || feeds(&units[*unit]));
             plan.grids = fed.flat_map(|unit| units[unit].steps_on(times.start, times.stop)).collect();
         }

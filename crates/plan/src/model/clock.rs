@@ -117,9 +117,9 @@ impl Release {
 /// What a tick from outside of all FMUs ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TickTarget {
-    /// The task that it activates, or that makes the steps of the FMU whose clock it ticks.
-    pub task: UnitId,
-    /// The clock that it ticks between the steps of its FMU; `None`: it activates the task itself.
+    /// The unit that it activates, or that makes the steps of the FMU whose clock it ticks.
+    pub unit: UnitId,
+    /// The clock that it ticks between the steps of its FMU; `None`: it activates the unit itself.
     pub clock: Option<StepClock>,
 }
 

@@ -62,8 +62,8 @@ pub struct DelayPlan {
 /// A producer of a delayed connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProducerPlan {
-    /// The task that publishes.
-    pub task: UnitId,
+    /// The unit that publishes.
+    pub unit: UnitId,
     /// How many of its versions are kept.
     pub versions: usize,
 }

@@ -19,11 +19,11 @@ pub struct ControlPlan {
     pub names: BTreeMap<String, Result<usize, String>>,
 }
 
-/// Tasks that may set the same variables.
+/// Units that may set the same variables.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LanePlan {
     /// Never empty, most urgent first.
-    pub tasks: Vec<UnitId>,
+    pub units: Vec<UnitId>,
 }
 
 /// A variable that can be set while the instance runs.

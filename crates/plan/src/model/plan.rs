@@ -1,10 +1,10 @@
 //! The plan.
 
 use super::{
-    ConnectionPlan, EndpointPlan, FmuId, FmuPlan, HostPlan, InitialStep, MasterPlan, ReceiverPlan, Release,
-    RequestedClock, SerialPlan, SignalPlan, StepClock, StimulusPlan, TaskPlan, TracePlan, UnitId, UnitPlan,
+    ConnectionPlan, EndpointPlan, Figures, FmuId, FmuPlan, HostPlan, InitialStep, MasterPlan, ReceiverPlan, Release,
+    RequestedClock, SerialPlan, SignalPlan, StepClock, StimulusPlan, TaskPlan, TaskWork, TracePlan, UnitId, UnitPlan,
 };
-use crate::rig::{Format, Mode, OnError, OnNan, RigReport, Rotation, TriggerTime};
+use crate::rig::{Format, Limits, Mode, OnError, OnNan, Overrun, RigReport, Rotation, TriggerTime};
 use serde::{Deserialize, Serialize};
 use vecud_base::time::{Instant, Nanos};
 
@@ -21,6 +21,8 @@ pub struct Plan {
     pub stop: Option<Instant>,
     /// The consequence for the other FMUs when one fails.
     pub on_error: OnError,
+    /// The overrun policy of tasks whose own the rig does not say.
+    pub overrun: Overrun,
     /// The consequence of a NaN that is read from an FMU.
     pub nan: OnNan,
     /// Where the activation time of a tick comes from.
@@ -86,11 +88,26 @@ impl Plan {
         self.task_of(unit).first() == unit
     }
 
+    /// The limits on a unit's releases. Those of a group are on its first unit.
+    pub fn limits(&self, unit: UnitId) -> Limits {
+        if self.is_first(unit) { self.task_of(unit).limits } else { Limits::default() }
+    }
+
+    /// The rig's figures of a unit's releases. Those of a group are of its first unit.
+    pub fn figures(&self, unit: UnitId) -> Figures {
+        if self.is_first(unit) { self.task_of(unit).figures } else { Figures::default() }
+    }
+
+    /// The overrun policy that lists of all units show: a group's stands beside its first unit, the rig's beside the others.
+    pub fn shown_overrun(&self, unit: UnitId) -> Overrun {
+        if self.is_first(unit) { self.task_of(unit).overrun } else { self.overrun }
+    }
+
     /// The algorithm of the group that a unit is in, if a master makes its steps.
     pub fn master_of(&self, unit: UnitId) -> Option<&MasterPlan> {
-        match self.task_of(unit) {
-            TaskPlan::Group(group) => group.master.as_ref(),
-            TaskPlan::Partition(_) | TaskPlan::Step(_) => None,
+        match &self.task_of(unit).work {
+            TaskWork::Group(group) => group.master.as_ref(),
+            TaskWork::Partition(_) | TaskWork::Step(_) => None,
         }
     }
 
@@ -125,6 +142,6 @@ impl Plan {
 
     /// The core of each task.
     pub fn cores(&self) -> Vec<usize> {
-        self.units.iter().map(|unit| unit.cpu).collect()
+        self.tasks.iter().map(|task| task.cpu).collect()
     }
 }

@@ -78,7 +78,7 @@ impl FedClock {
     /// more for rounding. `None`: the clock is a task of its own, and nothing need be known ahead.
     pub fn ahead(&self, units: &[UnitPlan]) -> Option<f64> {
         let _between_steps = self.target.clock?;
-        let step = units[self.target.task.0].release.shortest_known()?;
+        let step = units[self.target.unit.0].release.shortest_known()?;
         Some(2.0 * step.seconds())
     }
 }

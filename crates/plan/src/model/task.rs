@@ -7,10 +7,29 @@ use vecud_base::priority::{FifoPriority, FmiPriority};
 use vecud_base::time::{Fraction, Instant, StepGrid};
 use vecud_description::{IntervalVariability, ValueReference};
 
-/// A task: the unit of scheduling, with a thread of its own in real time. Its [first unit](TaskPlan::first) has release, urgency
-/// and core.
+/// A task: the unit of scheduling, with a thread of its own in real time. Its [first unit](TaskPlan::first) has release and
+/// urgency.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum TaskPlan {
+pub struct TaskPlan {
+    /// Its work in a release.
+    pub work: TaskWork,
+    /// Priority of the thread. Several levels of an instance may [share](crate::priorities::shared) one.
+    pub fifo: FifoPriority,
+    /// The core of its instances.
+    pub cpu: usize,
+    /// Name of the thread: at most 15 bytes, unique.
+    pub thread: String,
+    /// Overrun policy.
+    pub overrun: Overrun,
+    /// Limits on its releases.
+    pub limits: Limits,
+    /// The rig's figures of its releases, for [`crate::schedulability`].
+    pub figures: Figures,
+}
+
+/// The work of a task when it is released.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum TaskWork {
     /// Activates a model partition (Scheduled Execution).
     Partition(UnitId),
     /// Makes the steps of an FMU (Co-Simulation, Model Exchange).
@@ -49,18 +68,6 @@ pub struct UnitPlan {
     pub urgency: Option<FmiPriority>,
     /// Priority level within the instance: 0 is the most urgent, equal levels never preempt each other.
     pub level: usize,
-    /// Priority of the thread. Several levels of an instance may [share](crate::priorities::shared) one.
-    pub fifo: FifoPriority,
-    /// The instance's core.
-    pub cpu: usize,
-    /// Name of the thread: at most 15 bytes, unique.
-    pub thread: String,
-    /// Overrun policy.
-    pub overrun: Overrun,
-    /// Limits.
-    pub limits: Limits,
-    /// The rig's figures, for [`crate::schedulability`].
-    pub figures: Figures,
     /// Set before the activation: one entry per variable type.
     pub set: Vec<BatchPlan>,
     /// Read after it: one entry per variable type.
@@ -208,9 +215,9 @@ impl Membership {
 impl TaskPlan {
     /// The units that compute in its releases.
     pub fn units(&self) -> &[UnitId] {
-        match self {
-            TaskPlan::Partition(unit) | TaskPlan::Step(unit) => std::slice::from_ref(unit),
-            TaskPlan::Group(group) => &group.members,
+        match &self.work {
+            TaskWork::Partition(unit) | TaskWork::Step(unit) => std::slice::from_ref(unit),
+            TaskWork::Group(group) => &group.members,
         }
     }
 
@@ -223,6 +230,12 @@ impl TaskPlan {
     pub fn others(&self) -> &[UnitId] {
         &self.units()[1..]
     }
+
+    /// Whether the rig sets it a limit that may be exceeded.
+    pub fn has_limit(&self) -> bool {
+        let Limits { max_latency, max_execution, max_overruns } = self.limits;
+        max_latency.is_some() || max_execution.is_some() || max_overruns.is_some() || self.overrun == Overrun::Stop
+    }
 }
 
 impl UnitPlan {
@@ -233,12 +246,6 @@ impl UnitPlan {
             Work::Step(StepPlan { membership: Membership::Master { is_first: true }, .. }) => TaskKind::Group,
             Work::Step(_) => TaskKind::Step,
         }
-    }
-
-    /// Whether the rig sets it a limit that may be exceeded.
-    pub fn has_limit(&self) -> bool {
-        let Limits { max_latency, max_execution, max_overruns } = self.limits;
-        max_latency.is_some() || max_execution.is_some() || max_overruns.is_some() || self.overrun == Overrun::Stop
     }
 
     /// The model partition that it activates; `None`: it is another kind of task.

@@ -1,6 +1,6 @@
 //! The trace that a run leaves of its activations.
 
-use super::UnitPlan;
+use super::TaskPlan;
 use crate::rig::{Mode, Rig, RigTrace, TraceMode};
 use serde::{Deserialize, Serialize};
 use vecud_base::time::Nanos;
@@ -33,11 +33,11 @@ impl TracePlan {
     }
 
     /// The note about the kernel's trace, if the rig asks for one.
-    pub(crate) fn note(rig: &Rig, units: &[UnitPlan]) -> Option<&'static str> {
+    pub(crate) fn note(rig: &Rig, tasks: &[TaskPlan]) -> Option<&'static str> {
         match (rig.trace.kernel, rig.mode) {
             (false, _) => None,
             (true, Mode::Virtual) => Some("[trace] kernel = true: the kernel is traced in real time only"),
-            (true, Mode::RealTime) if units.iter().any(UnitPlan::has_limit) => None,
+            (true, Mode::RealTime) if tasks.iter().any(TaskPlan::has_limit) => None,
             (true, Mode::RealTime) => Some(
                 "[trace] kernel = true: no clock has a limit (max_latency_us, max_execution_us, max_overruns, overrun = \"stop\"), so \
                  nothing stops the kernel's trace, and the end of the run is kept",

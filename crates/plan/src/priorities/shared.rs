@@ -18,14 +18,15 @@ impl Plan {
         let level = |id: &UnitId| self.units[id.0].level;
         let several = |ids: &&[UnitId]| ids.first().map(level) != ids.last().map(level);
         let priorities =
-            by_fmu.iter().flat_map(|own| own.chunk_by(|a, b| self.units[a.0].fifo == self.units[b.0].fifo));
+            by_fmu.iter().flat_map(|own| own.chunk_by(|a, b| self.task_of(*a).fifo == self.task_of(*b).fifo));
         priorities.filter(several).map(<[UnitId]>::to_vec).collect()
     }
 
     /// Whether two tasks are of different levels of one FMU that share a FIFO priority.
     pub fn share(&self, a: UnitId, b: UnitId) -> bool {
         let matters = self.mode == Mode::RealTime && self.host.cooperative.is_none();
+        let is_one = self.task_of(a).fifo == self.task_of(b).fifo;
         let (a, b) = (&self.units[a.0], &self.units[b.0]);
-        matters && a.fmu == b.fmu && a.fifo == b.fifo && a.level != b.level
+        matters && is_one && a.fmu == b.fmu && a.level != b.level
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The rig's figures count first, then measured ones. A missing figure is no error: the bounds that depend on it are not known.
 
-use crate::{HostFigures, Plan, Release, UnitId, UnitPlan};
+use crate::{Figures, HostFigures, Plan, Release, UnitId, UnitPlan};
 use vecud_base::time::{Fraction, Nanos};
 
 /// Default of `wakeup_us`, where neither the rig nor a run gives it.
@@ -103,14 +103,15 @@ pub fn known(plan: &Plan, measured: Option<&MeasuredRun>) -> AnalysisInput {
     let runs: Vec<Option<Seen>> = plan.units.iter().map(|task| Seen::of(plan, task, measured)).collect();
     let this_run = measured.is_some_and(|measured| measured.this_run);
     let mut tasks: Vec<KnownTask> =
-        plan.units.iter().zip(&runs).map(|(task, run)| input(plan, task, *run, this_run && run.is_none())).collect();
+        runs.iter().enumerate().map(|(task, run)| input(plan, UnitId(task), *run, this_run && run.is_none())).collect();
     inactive(plan, &mut tasks);
     causes(plan, &mut tasks, &runs);
     let HostFigures { wakeup, overhead } = plan.host.figures;
-    let wakeup_of = |task: &UnitPlan| match wakeup {
+    let wakeup_of = |unit: &UnitPlan| match wakeup {
         Some(wakeup) => (wakeup, Origin::Rig),
         None => {
-            measured_wakeup(plan, &runs, task.cpu).map_or((WAKEUP, Origin::Default), |wakeup| (wakeup, Origin::Run))
+            let cpu = plan.tasks[unit.task.0].cpu;
+            measured_wakeup(plan, &runs, cpu).map_or((WAKEUP, Origin::Default), |wakeup| (wakeup, Origin::Run))
         }
     };
     AnalysisInput {
@@ -150,30 +151,31 @@ impl<'a> Seen<'a> {
     }
 }
 
-fn input(plan: &Plan, task: &UnitPlan, run: Option<Seen>, idle: bool) -> KnownTask {
+fn input(plan: &Plan, unit: UnitId, run: Option<Seen>, idle: bool) -> KnownTask {
+    let (planned, figures) = (&plan.units[unit.0], plan.figures(unit));
     let clock = run.map(|run| run.clock);
     let nanos = |ns: u64| Nanos(i64::try_from(ns).unwrap_or(i64::MAX));
     let by_rig = |nanos: Option<Nanos>| nanos.map(|nanos| (nanos, Origin::Rig));
     // A clock may be too coarse to see that it took time at all.
     let execution =
-        by_rig(task.figures.execution).or(clock.map(|clock| (nanos(clock.execution).max(Nanos(1)), Origin::Run)));
-    let section = by_rig(task.figures.lock).or(clock.map(|clock| (nanos(clock.lock), Origin::Run)));
+        by_rig(figures.execution).or(clock.map(|clock| (nanos(clock.execution).max(Nanos(1)), Origin::Run)));
+    let section = by_rig(figures.lock).or(clock.map(|clock| (nanos(clock.lock), Origin::Run)));
     let (section, said_by) = section.unwrap_or((Nanos(0), Origin::Default));
     let longest = execution.map_or(section, |(execution, _)| execution);
     KnownTask {
-        active: task.release != Release::Never && !idle,
+        active: planned.release != Release::Never && !idle,
         execution,
         section: (section.min(longest), said_by),
-        comes: comes(plan, task, run),
+        comes: comes(plan, planned, figures, run),
     }
 }
 
 /// The arrival pattern, as far as it does not depend on other tasks.
-fn comes(plan: &Plan, task: &UnitPlan, run: Option<Seen>) -> Option<(Comes, Origin)> {
-    if let Some(least) = task.figures.min_interval {
+fn comes(plan: &Plan, unit: &UnitPlan, figures: Figures, run: Option<Seen>) -> Option<(Comes, Origin)> {
+    if let Some(least) = figures.min_interval {
         return Some((Comes::Every(fraction(least)), Origin::Rig));
     }
-    match &task.release {
+    match &unit.release {
         Release::Periodic { interval, .. } => Some((Comes::Every(*interval), Origin::Default)),
         Release::Asked => Some((Comes::Every(run?.interval()?), Origin::Run)),
         Release::At(times) => Some((Comes::Times(times.iter().map(|time| time.nanos()).collect()), Origin::Default)),
@@ -233,7 +235,8 @@ fn causes(plan: &Plan, tasks: &mut [KnownTask], runs: &[Option<Seen>]) {
 
 /// The worst wake-up of the most urgent clock that was activated there: the others wait for partitions as well.
 fn measured_wakeup(plan: &Plan, runs: &[Option<Seen>], cpu: usize) -> Option<Nanos> {
-    let here = plan.units.iter().zip(runs).filter(|(task, _)| task.cpu == cpu);
+    let tasks = plan.units.iter().map(|unit| &plan.tasks[unit.task.0]);
+    let here = tasks.zip(runs).filter(|(task, _)| task.cpu == cpu);
     let activated = here.filter_map(|(task, run)| Some((task.fifo.get(), (*run)?.clock)));
     let most_urgent = activated.clone().map(|(fifo, _)| fifo).max()?;
     let worst = activated.filter(|(fifo, _)| *fifo == most_urgent).map(|(_, run)| run.wakeup).min()?;

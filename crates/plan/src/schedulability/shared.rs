@@ -27,12 +27,12 @@ impl Plan {
             high.get(),
             high.get() - low.get() + 1
         );
-        for tasks in shared {
-            let names: Vec<String> = tasks.iter().map(|task| name(self, *task)).collect();
-            let _ = write!(text, "\n    FIFO {}: {}", self.units[tasks[0].0].fifo.get(), names.join(", "));
-            let last = tasks.iter().map(|task| self.units[task.0].level).max();
-            let waiting = tasks.iter().filter(|task| Some(self.units[task.0].level) != last);
-            for delay in waiting.map(|task| self.delay(*task, tasks, analysis)) {
+        for units in shared {
+            let names: Vec<String> = units.iter().map(|unit| name(self, *unit)).collect();
+            let _ = write!(text, "\n    FIFO {}: {}", self.task_of(units[0]).fifo.get(), names.join(", "));
+            let last = units.iter().map(|unit| self.units[unit.0].level).max();
+            let waiting = units.iter().filter(|unit| Some(self.units[unit.0].level) != last);
+            for delay in waiting.map(|unit| self.delay(*unit, units, analysis)) {
                 let _ = write!(text, "; {delay}");
             }
         }
@@ -40,13 +40,13 @@ impl Plan {
     }
 
     /// How much later a task may respond since it shares its priority, in words.
-    fn delay(&self, task: UnitId, tasks: &[UnitId], analysis: &Analysis) -> String {
-        let level = |task: UnitId| self.units[task.0].level;
-        let own = name(self, task);
-        match analysis.clocks[task.0].shared {
+    fn delay(&self, unit: UnitId, units: &[UnitId], analysis: &Analysis) -> String {
+        let level = |unit: UnitId| self.units[unit.0].level;
+        let own = name(self, unit);
+        match analysis.clocks[unit.0].shared {
             Some(delay) => format!("{own} responds up to {} later", duration(delay)),
             None => {
-                let below = tasks.iter().filter(|other| level(**other) > level(task));
+                let below = units.iter().filter(|other| level(**other) > level(unit));
                 let below: Vec<String> = below.map(|other| name(self, *other)).collect();
                 format!("{own} later by up to an activation of {} (execution_us not known)", below.join(" or "))
             }

@@ -4,15 +4,15 @@ use super::known::{Comes, Origin};
 use super::verdict::{Basis, ClockVerdict, ResponseTime, Worst, interval};
 use super::{Analysis, known};
 use crate::interval::interval_text;
-use crate::{Plan, UnitId};
+use crate::{Plan, UnitId, UnitPlan};
 use std::fmt::Write;
 use vecud_base::columns::indented;
 use vecud_base::plain::plain;
 use vecud_base::time::Nanos;
 
 /// `fmu.clock`, for messages.
-pub fn name(plan: &Plan, task: UnitId) -> String {
-    plain(&plan.full_name(&plan.units[task.0]))
+pub fn name(plan: &Plan, unit: UnitId) -> String {
+    plain(&plan.full_name(&plan.units[unit.0]))
 }
 
 /// All clocks of each core, and the missing figures. `run`: the source of measured figures, as the user named it.
@@ -70,7 +70,7 @@ pub fn refusal(plan: &Plan, analysis: &Analysis) -> Option<String> {
         );
     }
     let full = |task: usize| {
-        analysis.cores.iter().any(|core| core.cpu == plan.units[task].cpu && core.load.against_one.is_gt())
+        analysis.cores.iter().any(|core| core.cpu == plan.task_of(UnitId(task)).cpu && core.load.against_one.is_gt())
     };
     for (task, clock) in analysis.clocks.iter().enumerate() {
         match &clock.result {
@@ -80,7 +80,7 @@ pub fn refusal(plan: &Plan, analysis: &Analysis) -> Option<String> {
                  its clocks trigger delays them more and more\n  the way out: shorter executions, longer intervals, \
                  min_interval_us for triggered clocks, or another core for one of the FMUs (cpu)",
                 name(plan, UnitId(task)),
-                plan.units[task].cpu
+                plan.task_of(UnitId(task)).cpu
             )),
             _ => {}
         }
@@ -88,15 +88,15 @@ pub fn refusal(plan: &Plan, analysis: &Analysis) -> Option<String> {
     (!paragraphs.is_empty()).then(|| paragraphs.join("\n"))
 }
 
-fn miss(plan: &Plan, task: UnitId, clock: &ClockVerdict, worst: &Worst) -> String {
-    let planned = &plan.units[task.0];
+fn miss(plan: &Plan, unit: UnitId, clock: &ClockVerdict, worst: &Worst) -> String {
+    let planned = &plan.units[unit.0];
     let deadline = clock.deadline.unwrap_or(Nanos::MAX);
     let mut text = format!(
         "clock {} misses its deadline of {} by {}: on core {} its worst response is {}",
-        name(plan, task),
+        name(plan, unit),
         duration(deadline),
         duration(clock.late().unwrap_or_default()),
-        planned.cpu,
+        plan.task_of(unit).cpu,
         duration(worst.response)
     );
     let mut part = |time: Nanos, what: String| {
@@ -112,7 +112,7 @@ fn miss(plan: &Plan, task: UnitId, clock: &ClockVerdict, worst: &Worst) -> Strin
         part(*time, format!("{}, which goes before it: {count} {activations}", name(plan, *other)));
     }
     for (other, time) in &worst.blocking {
-        let shares = plan.share(task, *other);
+        let shares = plan.share(unit, *other);
         let what = match plan.units[other.0].makes_steps() {
             _ if shares => "which shares its FIFO priority and has begun",
             true => "which takes turns and has begun",
@@ -135,7 +135,7 @@ fn miss(plan: &Plan, task: UnitId, clock: &ClockVerdict, worst: &Worst) -> Strin
 fn rows(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
     let head = ["  clock", "period", "deadline", "execution", "blocking", "interference", "worst response", "slack"];
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
-    for (task, clock) in analysis.clocks.iter().enumerate().filter(|(task, _)| plan.units[*task].cpu == cpu) {
+    for (task, clock) in analysis.clocks.iter().enumerate().filter(|(task, _)| plan.task_of(UnitId(*task)).cpu == cpu) {
         let input = &analysis.known.tasks[task];
         let sum = |times: &mut dyn Iterator<Item = Nanos>| duration(times.fold(Nanos(0), Nanos::plus));
         let dash = || "–".to_owned();
@@ -186,7 +186,7 @@ fn period(plan: &Plan, analysis: &Analysis, task: usize) -> String {
 
 /// The tasks that the load does not include.
 fn gaps(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
-    match analysis.incomplete().filter(|task| plan.units[task.0].cpu == cpu).count() {
+    match analysis.incomplete().filter(|unit| plan.task_of(*unit).cpu == cpu).count() {
         0 => String::new(),
         1 => ", without a clock whose figures are missing".to_owned(),
         n => format!(", without {n} clocks whose figures are missing"),
@@ -207,8 +207,8 @@ fn assumptions(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
         let _ = write!(out, ", {} of polling before each release that is known", duration(plan.host.spin));
     }
     for core in &analysis.cores {
-        let task = plan.units.iter().position(|task| task.cpu == core.cpu).unwrap_or(0);
-        let (wakeup, by) = known.wakeup[task];
+        let first = plan.tasks.iter().find(|task| task.cpu == core.cpu).map_or(0, |task| task.first().0);
+        let (wakeup, by) = known.wakeup[first];
         let of = if analysis.cores.len() > 1 { format!(" on core {}", core.cpu) } else { String::new() };
         let _ = write!(out, ", {} to wake up{of}{}", duration(wakeup), said(by));
     }
@@ -230,8 +230,8 @@ fn assumptions(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
 /// Tasks whose locked sections would matter, and whose length is unknown.
 fn silent<'a>(plan: &'a Plan, analysis: &'a Analysis) -> impl Iterator<Item = UnitId> + 'a {
     let above = |task: usize| {
-        let own = &plan.units[task];
-        plan.units.iter().any(|other| other.fmu == own.fmu && other.fifo.get() > own.fifo.get())
+        let (own, fifo) = (&plan.units[task], |unit: &UnitPlan| plan.tasks[unit.task.0].fifo.get());
+        plan.units.iter().any(|other| other.fmu == own.fmu && fifo(other) > fifo(own))
     };
     let tasks = analysis.known.tasks.iter().enumerate();
     tasks

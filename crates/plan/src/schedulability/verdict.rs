@@ -157,14 +157,14 @@ pub fn analyse(plan: &Plan, measured: Option<&MeasuredRun>) -> Analysis {
         shared: shared(task),
     };
     let clocks = (0..plan.units.len()).map(clock).collect();
-    let cpus: BTreeSet<usize> = plan.units.iter().map(|task| task.cpu).collect();
+    let cpus = BTreeSet::from_iter(plan.cores());
     let cores = cpus.into_iter().map(|cpu| system.core(cpu, &stage)).collect();
     Analysis { clocks, cores, known }
 }
 
 /// The rig's deadline, else the interval, for a triggered clock the shortest of its causes.
 fn deadline(plan: &Plan, known: &AnalysisInput, task: usize) -> Option<Nanos> {
-    let given = plan.units[task].figures.deadline;
+    let given = plan.figures(UnitId(task)).deadline;
     given.or_else(|| {
         let interval = interval(&known.tasks, task, true)?;
         Some(Nanos(
@@ -217,10 +217,10 @@ impl System {
         system.tasks = system.task.iter().map(|&task| system.in_numbers(plan, known, task)).collect();
         // All levels that share a priority, except the least urgent one, wait for others of these.
         for shared in plan.shared() {
-            let level = |task: &UnitId| plan.units[task.0].level;
+            let level = |unit: &UnitId| plan.units[unit.0].level;
             let last = shared.last().map(level);
-            for task in shared.iter().filter(|task| Some(level(task)) != last) {
-                if let Some(place) = system.place[task.0] {
+            for unit in shared.iter().filter(|unit| Some(level(unit)) != last) {
+                if let Some(place) = system.place[unit.0] {
                     system.tasks[place].waits = true;
                 }
             }
@@ -250,9 +250,9 @@ impl System {
             None => Arrivals::By(Vec::new()),
         };
         Task {
-            core: planned.cpu,
+            core: plan.task_of(UnitId(task)).cpu,
             instance: planned.fmu.0,
-            urgency: planned.fifo.get().into(),
+            urgency: plan.task_of(UnitId(task)).fifo.get().into(),
             level: planned.level,
             waits: false,
             turn: self.turns[task],
@@ -328,6 +328,8 @@ impl System {
 /// Whether something is missing that its bound depends on, for each task.
 fn unknown(plan: &Plan, known: &AnalysisInput) -> Vec<bool> {
     let tasks = &plan.units;
+    let cpu = |task: usize| plan.task_of(UnitId(task)).cpu;
+    let fifo = |task: usize| plan.task_of(UnitId(task)).fifo.get();
     // A turn that is taken over cores waits for work on the other core, which is not reckoned with here.
     let turns = plan.turns();
     let are_apart: Vec<bool> = (0..plan.serials.len()).map(|turn| plan.is_over_cores(turn)).collect();
@@ -338,7 +340,7 @@ fn unknown(plan: &Plan, known: &AnalysisInput) -> Vec<bool> {
     let ceiling = |task: usize| {
         let takes_turns = |other: usize| turns[task].is_some() && turns[other] == turns[task];
         let is_met = |other: &usize| tasks[*other].fmu == tasks[task].fmu || takes_turns(*other);
-        (0..tasks.len()).filter(is_met).map(|other| tasks[other].fifo.get()).max()
+        (0..tasks.len()).filter(is_met).map(fifo).max()
     };
     let causes = |task: usize| match &known.tasks[task].comes {
         Some((Comes::By(causes), _)) => causes.as_slice(),
@@ -349,8 +351,8 @@ fn unknown(plan: &Plan, known: &AnalysisInput) -> Vec<bool> {
     // A task that is incomplete disturbs all that are no more urgent, and blocks up to the ceiling of its instance and of its turn.
     let disturbed = |task: usize| {
         incomplete.iter().any(|&(other, ceiling)| {
-            let reach = ceiling.max(Some(tasks[other].fifo.get()));
-            tasks[other].cpu == tasks[task].cpu && reach >= Some(tasks[task].fifo.get())
+            let reach = ceiling.max(Some(fifo(other)));
+            cpu(other) == cpu(task) && reach >= Some(fifo(task))
         })
     };
     let mut unknown: Vec<bool> = (0..tasks.len()).map(|task| missing(task) || disturbed(task)).collect();
@@ -359,9 +361,7 @@ fn unknown(plan: &Plan, known: &AnalysisInput) -> Vec<bool> {
         let vague: Vec<usize> = (0..tasks.len())
             .filter(|&task| known.tasks[task].active && causes(task).iter().any(|cause| unknown[cause.0]))
             .collect();
-        let affected = |task: usize, &other: &usize| {
-            tasks[other].cpu == tasks[task].cpu && tasks[other].fifo.get() >= tasks[task].fifo.get()
-        };
+        let affected = |task: usize, &other: &usize| cpu(other) == cpu(task) && fifo(other) >= fifo(task);
         let more: Vec<usize> = (0..tasks.len())
             .filter(|&task| !unknown[task] && vague.iter().any(|other| affected(task, other)))
             .collect();

@@ -10,7 +10,7 @@ use crate::resolved::Resolved;
 use crate::rig::StepWishes;
 use crate::{
     FmuId, GroupPlan, InputClockPlan, Membership, RecordedClock, StepEngine, StepPlan, StepRows, StepSize, TaskId,
-    TaskPlan, UnitId, UnitPlan, Work, integration, steps,
+    TaskPlan, TaskWork, UnitId, UnitPlan, Work, integration, steps,
 };
 use std::collections::HashSet;
 use vecud_description::IntervalVariability;
@@ -18,14 +18,14 @@ use vecud_description::IntervalVariability;
 /// All tasks and all units, most urgent first. The masters of groups are added later.
 pub fn plans(resolved: &Resolved, order: &PriorityOrder) -> (Vec<TaskPlan>, Vec<UnitPlan>) {
     let Resolved { fmus, clocks, .. } = resolved;
-    let (tasks, task_of) = tasks(resolved, order);
     let candidates = || order.ranks.iter().map(|rank| &clocks.candidates[rank.candidate]);
     let names: Vec<String> = candidates().map(|candidate| candidate.name(&fmus[candidate.fmu])).collect();
     let fmu_names = candidates().map(|candidate| fmus[candidate.fmu].name());
     let threads = thread_names(fmu_names.zip(names.iter().map(String::as_str)));
+    let (tasks, task_of) = tasks(resolved, order, threads);
     let mut batches = batches::of_tasks(resolved);
     let mut units: Vec<UnitPlan> = Vec::with_capacity(order.ranks.len());
-    for (((rank, name), thread), task) in order.ranks.iter().zip(names).zip(threads).zip(task_of) {
+    for ((rank, name), task) in order.ranks.iter().zip(names).zip(task_of) {
         let candidate = &clocks.candidates[rank.candidate];
         let Batches { set, get } = std::mem::take(&mut batches[rank.candidate]);
         units.push(UnitPlan {
@@ -37,28 +37,20 @@ pub fn plans(resolved: &Resolved, order: &PriorityOrder) -> (Vec<TaskPlan>, Vec<
             caused_by: order.units(&causes::of(rank.candidate, fmus, clocks)),
             urgency: candidate.priority,
             level: rank.level,
-            fifo: rank.placed.fifo,
-            cpu: rank.cpu,
-            thread,
-            overrun: candidate.overrun,
-            limits: candidate.limits,
-            figures: candidate.figures,
             set,
             get,
             ticks: ticks(resolved, rank.candidate),
         });
     }
-    for task in &tasks {
-        let UnitPlan { fifo, thread, .. } = units[task.first().0].clone();
-        for member in task.others() {
-            (units[member.0].fifo, units[member.0].thread) = (fifo, thread.clone());
-        }
-    }
     (tasks, units)
 }
 
-/// All tasks, and that of each unit.
-fn tasks(Resolved { fmus, clocks, .. }: &Resolved, order: &PriorityOrder) -> (Vec<TaskPlan>, Vec<TaskId>) {
+/// All tasks, and that of each unit. `threads`: a name for each unit, of which a task has that of its first.
+fn tasks(
+    Resolved { fmus, clocks, .. }: &Resolved,
+    order: &PriorityOrder,
+    mut threads: Vec<String>,
+) -> (Vec<TaskPlan>, Vec<TaskId>) {
     // The unit whose place in the order a group has.
     let first = |candidate: usize| {
         let Candidate { fmu, clock, .. } = clocks.candidates[candidate];
@@ -76,10 +68,20 @@ fn tasks(Resolved { fmus, clocks, .. }: &Resolved, order: &PriorityOrder) -> (Ve
             members[1..].sort_by_key(|member| fmu_of(*member).name());
         }
         members.iter().for_each(|member| task_of[member.0] = TaskId(tasks.len()));
-        tasks.push(match clocks.candidates[order.ranks[unit.0].candidate].clock {
-            Some(_) => TaskPlan::Partition(unit),
-            None if members.len() == 1 && fmu_of(unit).master.is_none() => TaskPlan::Step(unit),
-            None => TaskPlan::Group(GroupPlan { members, master: None }),
+        let rank = &order.ranks[unit.0];
+        let candidate = &clocks.candidates[rank.candidate];
+        tasks.push(TaskPlan {
+            work: match candidate.clock {
+                Some(_) => TaskWork::Partition(unit),
+                None if members.len() == 1 && fmu_of(unit).master.is_none() => TaskWork::Step(unit),
+                None => TaskWork::Group(GroupPlan { members, master: None }),
+            },
+            fifo: rank.placed.fifo,
+            cpu: rank.cpu,
+            thread: std::mem::take(&mut threads[unit.0]),
+            overrun: candidate.overrun,
+            limits: candidate.limits,
+            figures: candidate.figures,
         });
     }
     (tasks, task_of)
@@ -92,10 +94,10 @@ fn work(resolved: &Resolved, candidate: &Candidate, task: &TaskPlan, unit: UnitI
     let Some(own) = candidate.clock else {
         let own = described.steps();
         return Work::Step(StepPlan {
-            membership: match task {
+            membership: match task.work {
                 _ if described.master.is_some() => Membership::Master { is_first: task.first() == unit },
-                TaskPlan::Group(_) => Membership::Clocks,
-                TaskPlan::Partition(_) | TaskPlan::Step(_) => Membership::Alone,
+                TaskWork::Group(_) => Membership::Clocks,
+                TaskWork::Partition(_) | TaskWork::Step(_) => Membership::Alone,
             },
             is_variable: own.is_some() && steps::may_vary(fmus, clocks, candidate.fmu),
             step_size: described.rig.step_size.as_ref().map_or(default_step_size(own), |at| at.value),

@@ -22,10 +22,10 @@ enum Common<'a> {
 }
 
 /// The FMUs that take turns.
-pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], tasks: &[UnitPlan], findings: &mut Findings) -> Vec<SerialPlan> {
+pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], units: &[UnitPlan], findings: &mut Findings) -> Vec<SerialPlan> {
     check(rig, fmus, findings);
     // The threads that make the steps: FMUs on one thread need no turns.
-    let threads = threads(tasks);
+    let threads = threads(units);
     let is_parallel = |fmu: usize| fmus[fmu].rig.parallel.as_ref().is_some_and(|own| own.value);
     let names: HashSet<&str> = rig.serialise.iter().map(|name| name.value.as_str()).collect();
     let is_named = |fmu: usize| names.contains(fmus[fmu].name());

@@ -135,7 +135,8 @@ fn levels_that_must_not_share_need_a_band_that_has_room_for_them() {
     assert!(one(&narrow, FifoReach::Nothing).is_ok(), "without FIFO priorities there is no limit");
     assert!(one(&format!("{narrow}[rig]\nmode = \"virtual\"\nstop_time = 1\n"), FifoReach::All).is_ok());
     let plan = one(&rig("fifo_priorities = [80, 81]\n"), FifoReach::All).unwrap();
-    let fifo: Vec<(&str, u8)> = plan.units.iter().map(|unit| (unit.name.as_str(), unit.fifo.get())).collect();
+    let fifo: Vec<(&str, u8)> =
+        plan.units.iter().map(|unit| (unit.name.as_str(), plan.tasks[unit.task.0].fifo.get())).collect();
     assert_eq!(fifo, [("isr", 81), ("fast", 80), ("slow", 80)]);
 }
 

@@ -32,12 +32,12 @@ fn plan(controlled: bool) -> Plan {
 fn each_variable_is_set_by_the_tasks_of_its_clocks_or_by_all() {
     let plan = plan(true);
     let control = &plan.fmus[0].control;
-    let tasks = |name: &str| match control.variables[control.names[name].clone().unwrap()].kind {
-        ControlKind::Value { lane, .. } => control.lanes[lane].tasks.iter().map(|task| task.0).collect::<Vec<_>>(),
+    let units = |name: &str| match control.variables[control.names[name].clone().unwrap()].kind {
+        ControlKind::Value { lane, .. } => control.lanes[lane].units.iter().map(|unit| unit.0).collect::<Vec<_>>(),
         ControlKind::Structural { .. } => panic!("{name} is structural"),
     };
-    assert_eq!((tasks("gain"), tasks("amplification"), tasks("any")), (vec![0, 1], vec![0, 1], vec![0, 1]));
-    assert_eq!((tasks("of_fast"), tasks("of_both")), (vec![0], vec![0, 1]));
+    assert_eq!((units("gain"), units("amplification"), units("any")), (vec![0, 1], vec![0, 1], vec![0, 1]));
+    assert_eq!((units("of_fast"), units("of_both")), (vec![0], vec![0, 1]));
     assert_eq!(control.lanes.len(), 2, "one for the same tasks");
     for name in ["fixed", "m", "of_tick", "array", "fast", "tick"] {
         assert!(control.names[name].is_err(), "{name}");

@@ -61,7 +61,7 @@ fn every_element_is_a_task_with_its_number_and_a_thread_of_its_own_name() {
         ("free[2]", 7, 2),
     ];
     assert_eq!(tasks, expected);
-    assert_eq!(plan.units[1].thread, "d.bank[2]");
+    assert_eq!(plan.tasks[1].thread, "d.bank[2]");
     assert_eq!((plan.units[0].level, plan.units[2].level, plan.units[3].level), (0, 0, 1), "one priority, one level");
 }
 
@@ -120,7 +120,7 @@ fn what_the_rig_says_of_an_element_goes_before_what_it_says_of_the_clock() {
         .collect();
     // Sorted by priority only: elements of one clock keep their order.
     assert_eq!(intervals, expected);
-    assert!(plan.units[..3].iter().all(|unit| unit.limits.max_overruns == Some(3)));
+    assert!(plan.tasks[..3].iter().all(|task| task.limits.max_overruns == Some(3)));
     let told = DraftIntervals { reference: ValueReference(1), fraction: true, intervals };
     assert_eq!(plan.fmus[0].draft_clocks.as_ref().unwrap().intervals, [told]);
     assert!(plan.units.iter().all(|unit| !partition(unit).write_interval), "not again in Initialization Mode");

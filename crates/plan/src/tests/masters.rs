@@ -1,7 +1,7 @@
 //! Groups by `[master.NAME]`, as far as descriptions decide.
 
 use super::{host, try_build};
-use crate::{GroupPlan, Plan, TaskId, TaskPlan};
+use crate::{GroupPlan, Plan, TaskId, TaskPlan, TaskWork};
 use vecud_base::time::Fraction;
 use vecud_description::{ModelDescription, parse};
 use vecud_solver::master::{SlaveClass, Source};
@@ -32,8 +32,9 @@ fn build(algorithm: &str, other: &str) -> Result<Plan, String> {
 
 /// The first task, and the group that it is.
 fn group(plan: &Plan) -> (&TaskPlan, &GroupPlan) {
-    match &plan.tasks[0] {
-        task @ TaskPlan::Group(group) => (task, group),
+    let task = &plan.tasks[0];
+    match &task.work {
+        TaskWork::Group(group) => (task, group),
         other => panic!("{other:?}"),
     }
 }

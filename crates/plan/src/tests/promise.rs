@@ -126,12 +126,12 @@ fn what_a_stimulus_feeds_to_several_partitions_is_not_covered() {
 
 #[test]
 fn a_chain_has_the_clocks_with_a_time_of_their_own_at_its_root() {
-    let tasks = |more: &str| ecu_and_plant(more).units;
-    assert_eq!(roots(&tasks("")), (0..4).map(|id| vec![UnitId(id)]).collect::<Vec<_>>());
-    let tasks = tasks("[[trigger]]\nclock = \"ecu.isr\"\nfrom = \"ecu.tick\"\n");
-    assert_eq!((tasks[0].name.as_str(), tasks[3].name.as_str()), ("isr", "slow"));
-    assert_eq!(tasks[0].caused_by, [UnitId(3)]);
-    assert_eq!(roots(&tasks)[0], [UnitId(3)], "what slow ticks");
+    let units = |more: &str| ecu_and_plant(more).units;
+    assert_eq!(roots(&units("")), (0..4).map(|id| vec![UnitId(id)]).collect::<Vec<_>>());
+    let units = units("[[trigger]]\nclock = \"ecu.isr\"\nfrom = \"ecu.tick\"\n");
+    assert_eq!((units[0].name.as_str(), units[3].name.as_str()), ("isr", "slow"));
+    assert_eq!(units[0].caused_by, [UnitId(3)]);
+    assert_eq!(roots(&units)[0], [UnitId(3)], "what slow ticks");
 }
 
 #[test]

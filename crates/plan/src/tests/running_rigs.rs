@@ -1,7 +1,7 @@
 //! Rigs that are planned beside others that run (semantics S26).
 
 use super::*;
-use crate::{FifoReach, RunningRig};
+use crate::{FifoReach, RunningRig, UnitPlan};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use vecud_base::priority::FifoPriority;
@@ -24,7 +24,7 @@ fn first(name: &str, more: &str) -> RunningRig {
 
 /// Core and FIFO priority of each task, most urgent first.
 fn places(plan: &Plan) -> Vec<(usize, u8)> {
-    plan.units.iter().map(|unit| (unit.cpu, unit.fifo.get())).collect()
+    plan.tasks.iter().map(|task| (task.cpu, task.fifo.get())).collect()
 }
 
 /// What a plan notes of others.
@@ -150,7 +150,7 @@ fn a_receiver_holds_its_priority_too() {
     assert!(notes(&beside_it)[0].contains("rig `a`, which runs there already (FIFO 89)"), "{:?}", beside_it.notes);
     let third = ecu(&[a, RunningRig::of("b", &beside_it)], &format!("cpu = 0\n{UDP}")).unwrap();
     let receiver = third.receiver.unwrap();
-    assert_eq!((receiver.cpu, receiver.fifo), (0, third.units[0].fifo), "there is no core without partitions");
+    assert_eq!((receiver.cpu, receiver.fifo), (0, third.tasks[0].fifo), "there is no core without partitions");
 }
 
 #[test]
@@ -253,15 +253,16 @@ proptest! {
                     continue;
                 }
             };
-            for (unit, next) in plan.units.iter().zip(plan.units.iter().skip(1)) {
-                prop_assert!(unit.cpu != next.cpu || unit.fifo.get() >= next.fifo.get(), "the merged order is kept");
+            for (task, next) in plan.tasks.iter().zip(plan.tasks.iter().skip(1)) {
+                prop_assert!(task.cpu != next.cpu || task.fifo.get() >= next.fifo.get(), "the merged order is kept");
             }
+            let fifo = |unit: &UnitPlan| plan.tasks[unit.task.0].fifo.get();
             for (unit, own) in plan.units.iter().enumerate() {
-                prop_assert!(band.contains(&own.fifo.get()));
+                prop_assert!(band.contains(&fifo(own)));
                 for other in plan.units.iter().skip(unit + 1).filter(|other| other.fmu == own.fmu) {
                     // Levels of an FMU share only where the band itself has fewer, however much of it is held.
                     let fits = usize::from(wish.0[own.fmu.0].0) <= band.len();
-                    prop_assert!(own.level < other.level && (!fits || own.fifo.get() > other.fifo.get()));
+                    prop_assert!(own.level < other.level && (!fits || fifo(own) > fifo(other)));
                 }
             }
             for (cpu, used) in by_core(&plan) {

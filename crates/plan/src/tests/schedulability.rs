@@ -74,7 +74,7 @@ fn what_is_missing_makes_unknown_whom_it_matters_to_and_nobody_else() {
     let text =
         format!("[fmu.ecu]\npath = \"ecu\"\n{}", alone.replace("[fmu.plant]\n", "[fmu.plant]\npath = \"plant\"\n"));
     let plan = try_build(&text, &[description(ECU), description(PLANT)], &host()).unwrap();
-    let names: Vec<&str> = plan.units.iter().map(|task| task.name.as_str()).collect();
+    let names: Vec<&str> = plan.units.iter().map(|unit| unit.name.as_str()).collect();
     assert_eq!(names, ["isr", "fast", "step", "slow"]);
     assert_eq!(unknown(&plan), [false, true, true, true], "slow may hold the lock that fast waits for");
 }

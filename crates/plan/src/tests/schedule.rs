@@ -16,10 +16,10 @@ fn tasks_of_all_fmus_stand_in_one_order() {
     let plan = ecu_and_plant("[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n");
     // Both have 1 ms; the plant produces what the fast task consumes. The interrupt is above the fast task in its FMU.
     assert_eq!(names(&plan), ["ecu.isr", "plant.step", "ecu.fast", "ecu.slow"]);
-    assert_eq!(plan.units.iter().map(|t| t.fifo.get()).collect::<Vec<_>>(), [89, 88, 87, 86]);
+    assert_eq!(plan.tasks.iter().map(|t| t.fifo.get()).collect::<Vec<_>>(), [89, 88, 87, 86]);
     assert_eq!(plan.units.iter().map(|t| t.level).collect::<Vec<_>>(), [0, 0, 1, 2]);
     assert_eq!(plan.fmus.iter().map(|fmu| fmu.levels).collect::<Vec<_>>(), [3, 1]);
-    assert_eq!(plan.units[2].thread, "ecu.fast");
+    assert_eq!(plan.tasks[2].thread, "ecu.fast");
     let millisecond = Fraction::new(1, 1000).unwrap();
     assert_eq!(plan.units[1].release, Release::Periodic { shift: Fraction::ZERO, interval: millisecond });
 }
@@ -99,7 +99,8 @@ fn countdown_tasks_are_listed_and_fixed_intervals_are_written() {
     assert_eq!(f.release, Release::Periodic { shift: Fraction::new(1, 20).unwrap(), interval });
     let [countdown, fixed] = [0, 1].map(|unit| partition(&plan.units[unit]));
     assert!(fixed.write_interval && fixed.supports_fraction && !countdown.write_interval);
-    assert_eq!((f.limits.max_latency.unwrap().0, f.limits.max_overruns), (1500, Some(0)));
+    let limits = plan.tasks[1].limits;
+    assert_eq!((limits.max_latency.unwrap().0, limits.max_overruns), (1500, Some(0)));
 }
 
 /// What the importer decides, it writes; for the rest it asks. What counts is whether `intervalDecimal` is there (FMI 3.0.2,
@@ -112,8 +113,8 @@ fn fixed_and_tunable_clocks_without_interval_decimal_are_asked_and_take_nothing_
              {attributes}/>"
         );
         let text = format!("[fmu.x]\npath = \"x\"\n[fmu.x.clock.c]\n{rig}");
-        let task = try_build(&text, &[description(&xml)], &host()).map(|plan| plan.units[0].clone());
-        task.map(|task| (task.release.clone(), partition(&task).write_interval, partition(&task).write_shift))
+        let unit = try_build(&text, &[description(&xml)], &host()).map(|plan| plan.units[0].clone());
+        unit.map(|unit| (unit.release.clone(), partition(&unit).write_interval, partition(&unit).write_shift))
     };
     let [tenth, fifth, half] = ["1/10", "1/5", "1/2"].map(|text| Fraction::parse(text).unwrap());
     assert_eq!(clock("", ""), Ok((Release::Asked, false, false)));
@@ -137,9 +138,9 @@ fn a_changing_clock_is_asked_and_never_told() {
     let xml =
         "<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"changing\" priority=\"1\"/>";
     let plan = try_build("[fmu.x]\npath = \"x\"\n[rig]\noverrun = \"queue\"", &[description(xml)], &host()).unwrap();
-    let task = &plan.units[0];
+    let unit = &plan.units[0];
     assert_eq!(
-        (&task.release, partition(task).write_interval, task.overrun),
+        (&unit.release, partition(unit).write_interval, plan.tasks[0].overrun),
         (&Release::Changing, false, Overrun::Queue)
     );
 }
@@ -154,7 +155,7 @@ fn cores_are_isolated_ones_else_the_last_and_go_round() {
     let plan = try_build(text, &[description(ECU), description(PLANT)], &isolated).unwrap();
     assert_eq!(cpus(&plan), [0, 6]);
     // The whole band again on the other core.
-    assert_eq!(plan.units.iter().filter(|unit| unit.fifo.get() == 89).count(), 2);
+    assert_eq!(plan.tasks.iter().filter(|task| task.fifo.get() == 89).count(), 2);
 }
 
 #[test]
@@ -164,7 +165,7 @@ fn below_a_limit_of_the_machine_tasks_keep_their_order_and_leave_room_for_the_wa
         let host = HostFacts { fifo: FifoReach::UpTo(limit), ..host() };
         let text = format!("[fmu.ecu]\npath = \"ecu\"\n[fmu.plant]\npath = \"plant\"\n{more}");
         let plan = try_build(&text, &[description(ECU), description(PLANT)], &host).unwrap();
-        let fifo: Vec<u8> = plan.units.iter().map(|unit| unit.fifo.get()).collect();
+        let fifo: Vec<u8> = plan.tasks.iter().map(|task| task.fifo.get()).collect();
         (fifo, plan.host.fifo_asked.1.get(), plan.host.cooperative)
     };
     assert_eq!(fifo(60, ""), (vec![60, 59, 58, 57], 89, None));

@@ -79,7 +79,7 @@ fn a_group_takes_turns_as_a_whole() {
     assert_eq!(turns(&rig("", &[("a", "x", ""), ("b", "x", "")], group).unwrap()), NOTHING);
     let plan = rig("", &[("a", "x", ""), ("b", "y", ""), ("c", "x", "")], group).unwrap();
     assert_eq!(turns(&plan), [["a", "c"]]);
-    let all: Vec<Option<usize>> = (0..3).map(|task| plan.serial_of(UnitId(task))).collect();
+    let all: Vec<Option<usize>> = (0..3).map(|unit| plan.serial_of(UnitId(unit))).collect();
     assert_eq!(all, [Some(0); 3], "the thread of the group makes the steps of b as well");
 }
 
@@ -119,8 +119,8 @@ fn what_cannot_take_turns_is_refused() {
     );
 }
 
-fn worst(plan: &Plan, task: usize) -> Option<Worst> {
-    match &analyse(plan, None).clocks[task].result {
+fn worst(plan: &Plan, unit: usize) -> Option<Worst> {
+    match &analyse(plan, None).clocks[unit].result {
         ResponseTime::Bounded(worst) => Some(worst.clone()),
         _ => None,
     }
@@ -132,8 +132,8 @@ fn a_turn_blocks_those_that_are_more_urgent() {
     let keys = |step: &str| format!("cpu = 1\nstep = \"{step}\"\nexecution_us = 100");
     let fmus = [("a", "x", &*keys("1/100")), ("b", "y", &keys("1/50")), ("c", "x", &keys("1/20"))];
     let plan = rig("", &fmus, "").unwrap();
-    let blocked = |task: usize| worst(&plan, task).unwrap().blocking;
-    let names: Vec<String> = plan.units.iter().map(|task| plan.full_name(task)).collect();
+    let blocked = |unit: usize| worst(&plan, unit).unwrap().blocking;
+    let names: Vec<String> = plan.units.iter().map(|unit| plan.full_name(unit)).collect();
     assert_eq!(names, ["a.step", "b.step", "c.step"]);
     let by_c = vec![(UnitId(2), vecud_base::time::Nanos(105_000))];
     assert_eq!((blocked(0), blocked(1), blocked(2)), (by_c.clone(), by_c, vec![]));

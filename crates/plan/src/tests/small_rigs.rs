@@ -79,6 +79,6 @@ pub fn problems(more: &str) -> String {
 }
 
 /// The model partition of a task that has one.
-pub fn partition(task: &UnitPlan) -> &InputClockPlan {
-    task.partition().unwrap()
+pub fn partition(unit: &UnitPlan) -> &InputClockPlan {
+    unit.partition().unwrap()
 }

@@ -45,9 +45,9 @@ fn a_co_simulation_fmu_is_one_periodic_task() {
         "stepSize=\"0.01\"",
     );
     let plan = plan.unwrap();
-    let [task] = plan.units.as_slice() else { panic!("{:?}", plan.units) };
-    assert_eq!((task.name.as_str(), task.thread.as_str(), task.kind()), ("step", "m.step", TaskKind::Step));
-    assert!(matches!(task.work, Work::Step(own) if !own.is_variable) && task.urgency.is_none() && task.is_contiguous());
+    let ([unit], [task]) = (plan.units.as_slice(), plan.tasks.as_slice()) else { panic!("{:?}", plan.units) };
+    assert_eq!((unit.name.as_str(), task.thread.as_str(), unit.kind()), ("step", "m.step", TaskKind::Step));
+    assert!(matches!(unit.work, Work::Step(own) if !own.is_variable) && unit.urgency.is_none() && unit.is_contiguous());
     assert_eq!(task.overrun, crate::rig::Overrun::Queue);
     assert_eq!(task.limits.max_latency.map(|limit| limit.0), Some(100_000));
     assert_eq!(task.figures.execution.map(|time| time.0), Some(20_000));

@@ -159,7 +159,7 @@ impl<'a> CauseCells<'a> {
     }
 
     /// The overruns that were kept, in their order, and how many there were.
-    pub fn overruns(&self, tasks: usize) -> (Vec<OverrunActivation>, u64) {
+    pub fn overruns(&self, units: usize) -> (Vec<OverrunActivation>, u64) {
         let number = self.words[ROWS].load(SeqCst);
         let last = |place: usize| OVERRUNS + place % OVERRUNS;
         let first = (0..OVERRUNS).take(number as usize);
@@ -169,7 +169,7 @@ impl<'a> CauseCells<'a> {
             let words = self.row(place);
             let get = |i: usize| words[moment::WORDS + i].load(Relaxed);
             Some(OverrunActivation {
-                predecessor: MomentCells::new(words).read(tasks)?,
+                predecessor: MomentCells::new(words).read(units)?,
                 release: Instant::from_words([0, 1, 2].map(get)),
                 period: Nanos(get(3) as i64),
                 releases: get(4),

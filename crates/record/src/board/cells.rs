@@ -50,13 +50,13 @@ impl<'a> FmuCells<'a> {
 
     /// Notes a failure, if it is the first one of this instance. `reading`: the call itself went well, but what it gave is
     /// of no use.
-    pub fn fail(&self, failed: FailedCall, task: Option<UnitId>, time: Instant, reading: Option<Unusable>) {
+    pub fn fail(&self, failed: FailedCall, unit: Option<UnitId>, time: Instant, reading: Option<Unusable>) {
         let FailedCall { status, function, answer } = failed;
         if self.word(FmuWord::FailureStatus).compare_exchange(0, status, SeqCst, SeqCst).is_ok() {
             let set = |word: FmuWord, value: u64| self.word(word).store(value, Relaxed);
             set(FmuWord::FailureAnswer, answer.map_or(0, |answer| u64::from(answer as u32) + 1));
             set(FmuWord::FailureFunction, function + 1);
-            set(FmuWord::FailureTask, task.map_or(0, |task| task.0 as u64 + 1));
+            set(FmuWord::FailureTask, unit.map_or(0, |unit| unit.0 as u64 + 1));
             let times = [FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2];
             times.into_iter().zip(time.to_words()).for_each(|(word, value)| set(word, value));
             let readings = [FmuWord::FailureReading, FmuWord::FailureValue, FmuWord::FailureValue1];

@@ -198,9 +198,9 @@ impl Board<'_> {
             let cells = self.fmu(fmu);
             [cells.hold(), cells.wait()].iter().for_each(HistogramWriter::settle);
         }
-        for task in (0..plan.units.len()).map(UnitId) {
-            METRICS.iter().for_each(|(metric, _)| self.task(task).histogram(*metric).settle());
-            let causes = self.causes(task);
+        for unit in (0..plan.units.len()).map(UnitId) {
+            METRICS.iter().for_each(|(metric, _)| self.task(unit).histogram(*metric).settle());
+            let causes = self.causes(unit);
             causes.iter().for_each(|causes| PARTS.iter().for_each(|(part, _)| causes.histogram(*part).settle()));
         }
     }
@@ -210,7 +210,7 @@ impl Board<'_> {
         let mut look = Inspection { board: self, plan, known, damage: Vec::new() };
         look.globals();
         (0..plan.fmus.len()).for_each(|fmu| look.fmu(FmuId(fmu)));
-        (0..plan.units.len()).for_each(|task| look.task(UnitId(task)));
+        (0..plan.units.len()).for_each(|unit| look.task(UnitId(unit)));
         look.connections();
         look.initial();
         for (index, stimulus) in plan.stimuli.iter().enumerate() {
@@ -314,16 +314,16 @@ impl Inspection<'_, '_> {
         }
     }
 
-    fn task(&mut self, task: UnitId) {
-        let cells = self.board.task(task);
-        let planned = &self.plan.units[task.0];
+    fn task(&mut self, unit: UnitId) {
+        let cells = self.board.task(unit);
+        let planned = &self.plan.units[unit.0];
         let name = format!("{}: ", self.plan.told_name(planned));
         self.each(&name, cells.words, TASK_WORDS.iter().map(|(word, range)| (format!("{word:?}"), *range)));
-        self.calls(&name, self.board.calls(task));
+        self.calls(&name, self.board.calls(unit));
         for (metric, what) in METRICS {
             self.histogram(&name, what, cells.histogram(metric));
         }
-        let Some(causes) = self.board.causes(task) else { return };
+        let Some(causes) = self.board.causes(unit) else { return };
         for (part, what) in PARTS {
             self.histogram(&name, what, causes.histogram(part));
         }

@@ -76,17 +76,17 @@ impl Layout {
         };
         let starts = plan.columns().map(start).collect();
         // Of inputs alone that nobody sets nothing is ever read, and their recording has its rows.
-        let has_values = plan.units.iter().any(|task| plan.sample_words(task) > 0);
+        let has_values = plan.units.iter().any(|unit| plan.sample_words(unit) > 0);
         let has_rows_of_time = plan.rows_of_time || !plan.signals.is_empty() && !has_values;
         let rings = next;
-        let samples = |task: &UnitPlan| {
-            let values = plan.sample_words(task);
+        let samples = |unit: &UnitPlan| {
+            let values = plan.sample_words(unit);
             let length = SampleRing::length(values);
-            let place = || RingPlace::after(&mut next, sample_words(plan, &task.release, 1 + length), length);
+            let place = || RingPlace::after(&mut next, sample_words(plan, &unit.release, 1 + length), length);
             (values > 0 || has_rows_of_time).then(place).map(|place| (place, length))
         };
         let samples = plan.units.iter().map(samples).collect();
-        let notes = plan.units.iter().map(|task| notes::place(plan, task, &mut next)).collect();
+        let notes = plan.units.iter().map(|unit| notes::place(plan, unit, &mut next)).collect();
         let promise = promise::Region::of(plan, &mut next);
         let causes = causes::region(plan, &mut next);
         let call_times = call_counts::times(plan, &mut next);

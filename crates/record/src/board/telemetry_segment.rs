@@ -56,9 +56,9 @@ impl<'a> Board<'a> {
     }
 
     /// The words of a task.
-    pub fn task(&self, task: UnitId) -> TaskCells<'a> {
-        let words = self.layout.tasks + task.0 * TASK_WORDS;
-        let histograms = self.layout.histograms + task.0 * TASK_HISTOGRAMS;
+    pub fn task(&self, unit: UnitId) -> TaskCells<'a> {
+        let words = self.layout.tasks + unit.0 * TASK_WORDS;
+        let histograms = self.layout.histograms + unit.0 * TASK_HISTOGRAMS;
         TaskCells {
             words: self.words[words..words + TASK_WORDS].try_into().expect("as many words"),
             histograms: &self.words[histograms..histograms + TASK_HISTOGRAMS],
@@ -100,13 +100,13 @@ impl<'a> Board<'a> {
     }
 
     /// The samples of a task; `None`: it records nothing.
-    pub fn samples(&self, task: UnitId) -> Option<SampleRing<'a>> {
-        self.layout.samples[task.0].map(|(place, length)| SampleRing { ring: place.ring(self.words), length })
+    pub fn samples(&self, unit: UnitId) -> Option<SampleRing<'a>> {
+        self.layout.samples[unit.0].map(|(place, length)| SampleRing { ring: place.ring(self.words), length })
     }
 
     /// The notes of a task; `None` in virtual time when nothing is traced.
-    pub fn notes(&self, task: UnitId) -> Option<Ring<'a>> {
-        self.layout.notes[task.0].map(|place| place.ring(self.words))
+    pub fn notes(&self, unit: UnitId) -> Option<Ring<'a>> {
+        self.layout.notes[unit.0].map(|place| place.ring(self.words))
     }
 
     /// In virtual time: the number of the next thing that is noted. One thread at a time.
@@ -118,8 +118,8 @@ impl<'a> Board<'a> {
     }
 
     /// Notes what makes a clock's activations others from `time` on, if it is the first such thing. From any thread.
-    pub fn note_break(&self, task: UnitId, what: Break, time: Instant) {
-        let words = &self.words[self.layout.promise.breaks + task.0 * BREAK..][..BREAK];
+    pub fn note_break(&self, unit: UnitId, what: Break, time: Instant) {
+        let words = &self.words[self.layout.promise.breaks + unit.0 * BREAK..][..BREAK];
         if words[0].compare_exchange(0, what as u64, SeqCst, SeqCst).is_ok() {
             words[1..4].iter().zip(time.to_words()).for_each(|(place, word)| place.store(word, Relaxed));
             words[4].store(1, SeqCst);
@@ -127,8 +127,8 @@ impl<'a> Board<'a> {
     }
 
     /// The first such thing.
-    pub fn first_break(&self, task: UnitId) -> Option<(Break, Instant)> {
-        let words = &self.words[self.layout.promise.breaks + task.0 * BREAK..][..BREAK];
+    pub fn first_break(&self, unit: UnitId) -> Option<(Break, Instant)> {
+        let words = &self.words[self.layout.promise.breaks + unit.0 * BREAK..][..BREAK];
         let what = match words[0].load(SeqCst) {
             1 => Break::Overrun,
             2 => Break::Retimed,
@@ -144,14 +144,14 @@ impl<'a> Board<'a> {
     }
 
     /// Where the time of a task went; `None` in virtual time.
-    pub fn causes(&self, task: UnitId) -> Option<CauseCells<'a>> {
-        let start = self.layout.causes? + task.0 * causes::WORDS;
+    pub fn causes(&self, unit: UnitId) -> Option<CauseCells<'a>> {
+        let start = self.layout.causes? + unit.0 * causes::WORDS;
         Some(CauseCells { words: &self.words[start..start + causes::WORDS] })
     }
 
     /// How often a task has called each function; written by its thread alone.
-    pub fn calls(&self, task: UnitId) -> &'a [AtomicU64; FUNCTIONS] {
-        self.counts(task.0)
+    pub fn calls(&self, unit: UnitId) -> &'a [AtomicU64; FUNCTIONS] {
+        self.counts(unit.0)
     }
 
     /// How often an FMU was called outside of its tasks.
@@ -170,8 +170,8 @@ impl<'a> Board<'a> {
 
     /// The functions of an FMU that were called, by their numbers, with the calls of all tasks and those outside of them.
     pub fn calls_of(&self, plan: &Plan, fmu: FmuId) -> impl Iterator<Item = FunctionCalls> + use<'a> {
-        let own = (0..plan.units.len()).filter(|task| plan.units[*task].fmu == fmu);
-        let mut all: Vec<_> = own.map(|task| self.calls(UnitId(task))).collect();
+        let own = (0..plan.units.len()).filter(|unit| plan.units[*unit].fmu == fmu);
+        let mut all: Vec<_> = own.map(|unit| self.calls(UnitId(unit))).collect();
         all.push(self.outside_calls(plan, fmu));
         let times = self.call_times(fmu);
         (0..FUNCTIONS).filter_map(move |function| {

@@ -24,7 +24,7 @@ fn plan(values: usize, rows: usize, interpolation: Interpolation) -> StimulusPla
         ticks: vec![FedClock {
             cell: 1 + values,
             column: "clock".to_owned(),
-            target: TickTarget { task: UnitId(0), clock: None },
+            target: TickTarget { unit: UnitId(0), clock: None },
         }],
         left_out: 0,
         rows,
@@ -140,7 +140,7 @@ fn ticks_come_out_once_between_start_and_stop_and_hold_up_nobody_when_their_read
 #[test]
 fn ticks_between_steps_are_known_apart_from_rows() {
     let mut plan = plan(1, 4, Interpolation::Hold);
-    let target = TickTarget { task: UnitId(0), clock: Some(StepClock { fmu: FmuId(0), clock: 0 }) };
+    let target = TickTarget { unit: UnitId(0), clock: Some(StepClock { fmu: FmuId(0), clock: 0 }) };
     plan.ticks.push(FedClock { target, ..plan.ticks[0].clone() });
     let memory = memory(&plan);
     let feed = Feed::new(&memory, Shape::of(&plan));

@@ -25,8 +25,8 @@ const OFF: i64 = 1000;
 /// One activation. Instants are on the axis of the run, ns since its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activated {
-    /// The task that was activated.
-    pub task: UnitId,
+    /// The unit that was activated.
+    pub unit: UnitId,
     /// Activation time, ns of simulation time.
     pub time: i64,
     /// When it should have started.
@@ -95,10 +95,10 @@ pub struct Preempted {
 pub enum TraceItem {
     /// An activation.
     Activated(Activated),
-    /// An output clock has ticked for a task; `at` is inside an activation of `task`.
+    /// An output clock has ticked for a task; `at` is inside an activation of `unit`.
     Ticked {
         /// In whose clock update.
-        task: UnitId,
+        unit: UnitId,
         /// Index into the FMU's output clocks.
         output: u32,
         /// Whom it activates.
@@ -112,10 +112,10 @@ pub enum TraceItem {
         /// The number of the arrow that the tick begins; 0 when it was not taken.
         flow: u64,
     },
-    /// A countdown clock was armed; `at` is inside an activation of `task`.
+    /// A countdown clock was armed; `at` is inside an activation of `unit`.
     Armed {
         /// In whose clock update.
-        task: UnitId,
+        unit: UnitId,
         /// The task that is ticked.
         target: UnitId,
         /// When it is to tick, ns of simulation time.
@@ -127,8 +127,8 @@ pub enum TraceItem {
     },
     /// A release was left out.
     Skipped {
-        /// The task that the dispatch is for.
-        task: UnitId,
+        /// The unit that the dispatch is for.
+        unit: UnitId,
         /// Activation time that it would have had.
         time: i64,
         /// When it should have started.
@@ -177,12 +177,12 @@ pub struct Assembler {
 impl Assembler {
     /// For a run of this plan. `fifo`: a partition that is not running has been preempted by another one of its core.
     pub fn new(plan: &Plan, fifo: bool) -> Assembler {
-        let mut cpus: Vec<usize> = plan.units.iter().map(|task| task.cpu).collect();
+        let mut cpus = plan.cores();
         cpus.sort_unstable();
         cpus.dedup();
         let core = |cpu| cpus.binary_search(&cpu).unwrap_or(0);
         Assembler {
-            cores: fifo.then(|| plan.units.iter().map(|task| core(task.cpu)).collect()),
+            cores: fifo.then(|| plan.units.iter().map(|unit| core(plan.tasks[unit.task.0].cpu)).collect()),
             inside: vec![Vec::new(); plan.units.len()],
             waiting: Vec::new(),
             flows: HashMap::new(),
@@ -193,20 +193,20 @@ impl Assembler {
     }
 
     /// The next note of a task. Instants are on the axis already; `clock` puts stamps there.
-    pub fn take(&mut self, task: UnitId, note: Note, clock: Clock) {
+    pub fn take(&mut self, unit: UnitId, note: Note, clock: Clock) {
         let section = |section, since, until| InnerSpan { section, from: clock(since), to: clock(until) };
         match note {
             Note::Locked { since, until, waited, nested, leaked } => {
                 let waited = clock(since).saturating_sub(clock(since.wrapping_sub(waited)));
-                self.put_inside(task, section(SectionKind::Locked { waited, nested, leaked }, since, until));
+                self.put_inside(unit, section(SectionKind::Locked { waited, nested, leaked }, since, until));
             }
-            Note::Updated { since, until } => self.put_inside(task, section(SectionKind::Updated, since, until)),
+            Note::Updated { since, until } => self.put_inside(unit, section(SectionKind::Updated, since, until)),
             Note::Activated { time, release, woken, start, end, execution, flow, retimed } => {
-                let mut inside = std::mem::take(&mut self.inside[task.0]);
+                let mut inside = std::mem::take(&mut self.inside[unit.0]);
                 // What was over before is of one whose own note found no room.
                 inside.retain(|section| section.to >= start - OFF);
                 let activated = Activated {
-                    task,
+                    unit,
                     time,
                     release,
                     woken,
@@ -222,29 +222,29 @@ impl Assembler {
                 self.waiting.push((TraceItem::Activated(activated), flow));
             }
             Note::Ticked { output, target, taken, time, at, flow } => {
-                self.waiting.push((TraceItem::Ticked { task, output, target, taken, time, at, flow: 0 }, flow));
+                self.waiting.push((TraceItem::Ticked { unit, output, target, taken, time, at, flow: 0 }, flow));
             }
             Note::Armed { target, time, at, flow } => {
-                self.waiting.push((TraceItem::Armed { task, target, time, at, flow: 0 }, flow));
+                self.waiting.push((TraceItem::Armed { unit, target, time, at, flow: 0 }, flow));
             }
             Note::Spent { .. } => (),
             Note::Skipped { time, release, at } => {
-                self.waiting.push((TraceItem::Skipped { task, time, release, at }, 0));
+                self.waiting.push((TraceItem::Skipped { unit, time, release, at }, 0));
             }
         }
     }
 
-    fn put_inside(&mut self, task: UnitId, section: InnerSpan) {
-        let inside = &mut self.inside[task.0];
+    fn put_inside(&mut self, unit: UnitId, section: InnerSpan) {
+        let inside = &mut self.inside[unit.0];
         if inside.len() < REMEMBERED {
             inside.push(section);
         }
     }
 
     /// An activation that has begun and will not end any more.
-    pub fn unfinished(&mut self, task: UnitId, time: i64, release: i64, start: i64, end: i64) {
+    pub fn unfinished(&mut self, unit: UnitId, time: i64, release: i64, start: i64, end: i64) {
         let activated = Activated {
-            task,
+            unit,
             time,
             release,
             woken: release,
@@ -253,7 +253,7 @@ impl Assembler {
             execution: end - start,
             retimed: false,
             unfinished: true,
-            inside: std::mem::take(&mut self.inside[task.0]),
+            inside: std::mem::take(&mut self.inside[unit.0]),
             preempted: Vec::new(),
             flow: None,
         };
@@ -271,7 +271,7 @@ impl Assembler {
             .map(|(mut item, key)| {
                 match &mut item {
                     TraceItem::Activated(activated) => {
-                        activated.flow = self.flows.remove(&(activated.task, key)).filter(|_| key != 0);
+                        activated.flow = self.flows.remove(&(activated.unit, key)).filter(|_| key != 0);
                         self.preemptions(activated);
                         nest(activated);
                     }
@@ -302,7 +302,7 @@ impl Assembler {
     /// Finds who ran on the core of an activation while that was active, and nobody of these inside of another.
     fn preemptions(&mut self, activated: &mut Activated) {
         let Some(cores) = &self.cores else { return };
-        let ran = &mut self.ran[cores[activated.task.0]];
+        let ran = &mut self.ran[cores[activated.unit.0]];
         let overlap = ran.iter().rev().take_while(|other| other.to > activated.start).count();
         let begin = ran.len() - overlap;
         // Who began before this one, and ended inside of it, slept meanwhile; when is not known.
@@ -320,7 +320,7 @@ impl Assembler {
         activated.preempted.sort_by_key(|other| other.from);
         // The last one, unless it was late with its note.
         let place = ran.iter().rev().take_while(|other| other.to > activated.end).count();
-        let own = Preempted { by: activated.task, from: activated.start, to: activated.end };
+        let own = Preempted { by: activated.unit, from: activated.start, to: activated.end };
         ran.insert(ran.len() - place, own);
         if ran.len() > REMEMBERED {
             ran.pop_front();
@@ -382,7 +382,7 @@ mod tests {
     }
 
     fn ready(all: &mut Assembler, notes: &[(usize, Note)]) -> Vec<Activated> {
-        notes.iter().for_each(|(task, note)| all.take(UnitId(*task), *note, &|stamp| stamp as i64));
+        notes.iter().for_each(|(unit, note)| all.take(UnitId(*unit), *note, &|stamp| stamp as i64));
         let activated = |item| match item {
             TraceItem::Activated(activated) => Some(activated),
             _ => None,
@@ -400,7 +400,7 @@ mod tests {
         // Rings come one after the other: not in the order of time.
         let notes = [(2, active(0, 100, 0)), (1, active(20, 60, 0)), (0, active(30, 40, 0)), (0, active(70, 80, 0))];
         let ran = ready(&mut all, &[&notes[..], &[(3, active(50, 55, 0)), (2, active(100, 110, 0))]].concat());
-        assert_eq!(ran.iter().map(|a| a.task.0).collect::<Vec<_>>(), [0, 3, 1, 0, 2, 2], "by their ends");
+        assert_eq!(ran.iter().map(|a| a.unit.0).collect::<Vec<_>>(), [0, 3, 1, 0, 2, 2], "by their ends");
         assert_eq!(by(&ran[2]), [(0, 30, 40)]);
         assert_eq!(by(&ran[4]), [(1, 20, 60), (0, 70, 80)], "not the one inside of another, nor that of another core");
         assert_eq!(by(&ran[5]), []);

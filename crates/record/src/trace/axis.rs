@@ -80,9 +80,9 @@ mod tests {
     use super::*;
     use vecud_plan::UnitId;
 
-    fn active(task: usize, time: i64, start: i64, end: i64) -> TraceItem {
+    fn active(unit: usize, time: i64, start: i64, end: i64) -> TraceItem {
         TraceItem::Activated(Activated {
-            task: UnitId(task),
+            unit: UnitId(unit),
             time,
             release: start,
             woken: start,
@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn tick(at: i64) -> TraceItem {
-        TraceItem::Ticked { task: UnitId(0), output: 0, target: UnitId(1), taken: true, time: 0, at, flow: 1 }
+        TraceItem::Ticked { unit: UnitId(0), output: 0, target: UnitId(1), taken: true, time: 0, at, flow: 1 }
     }
 
     fn places(items: &[TraceItem]) -> Vec<(i64, i64)> {

@@ -65,9 +65,9 @@ impl std::fmt::Display for Seconds {
 impl<'p, W: Write> ChromeWriter<'p, W> {
     /// Begins a file: names and order of the tracks.
     pub fn new(plan: &'p Plan, out: W) -> io::Result<Self> {
-        let name = |task: &vecud_plan::UnitPlan| {
-            let full = plan.full_name(task);
-            [quoted(&task.name), quoted(&full)]
+        let name = |unit: &vecud_plan::UnitPlan| {
+            let full = plan.full_name(unit);
+            [quoted(&unit.name), quoted(&full)]
         };
         let ticks = |fmu: &vecud_plan::FmuPlan| {
             fmu.output_clocks.iter().map(|clock| quoted(&format!("tick {}", clock.name))).collect()
@@ -88,13 +88,13 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
                 r#""ph":"M","pid":{pid},"name":"process_sort_index","args":{{"sort_index":{fmu}}}"#
             ));
         }
-        for (task, planned) in plan.units.iter().enumerate() {
-            let (pid, tid, name) = (planned.fmu.0 + 1, task + 1, writer.names[task][0].clone());
+        for (unit, planned) in plan.units.iter().enumerate() {
+            let (pid, tid, name) = (planned.fmu.0 + 1, unit + 1, writer.names[unit][0].clone());
             writer.event(format_args!(
                 r#""ph":"M","pid":{pid},"tid":{tid},"name":"thread_name","args":{{"name":{name}}}"#
             ));
             writer.event(format_args!(
-                r#""ph":"M","pid":{pid},"tid":{tid},"name":"thread_sort_index","args":{{"sort_index":{task}}}"#
+                r#""ph":"M","pid":{pid},"tid":{tid},"name":"thread_sort_index","args":{{"sort_index":{unit}}}"#
             ));
         }
         writer.flush()?;
@@ -147,50 +147,50 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
     }
 
     /// An event on the track of a task; `name` is JSON already.
-    fn on_track(&mut self, task: UnitId, kind: &str, name: &str, at: i64, more: std::fmt::Arguments) {
-        let (pid, tid, ts) = (self.plan.units[task.0].fmu.0 + 1, task.0 + 1, Us(at));
+    fn on_track(&mut self, unit: UnitId, kind: &str, name: &str, at: i64, more: std::fmt::Arguments) {
+        let (pid, tid, ts) = (self.plan.units[unit.0].fmu.0 + 1, unit.0 + 1, Us(at));
         self.event(format_args!(r#""ph":"{kind}","pid":{pid},"tid":{tid},"ts":{ts},"name":{name}{more}"#));
     }
 
-    fn instant(&mut self, task: UnitId, name: &str, at: i64, args: std::fmt::Arguments) {
-        self.on_track(task, "i", name, at, format_args!(r#","s":"t","args":{{{args}}}"#));
+    fn instant(&mut self, unit: UnitId, name: &str, at: i64, args: std::fmt::Arguments) {
+        self.on_track(unit, "i", name, at, format_args!(r#","s":"t","args":{{{args}}}"#));
     }
 
-    fn slice(&mut self, task: UnitId, name: &str, (from, to): (i64, i64), args: std::fmt::Arguments) {
+    fn slice(&mut self, unit: UnitId, name: &str, (from, to): (i64, i64), args: std::fmt::Arguments) {
         let dur = Us(to - from);
-        self.on_track(task, "X", name, from, format_args!(r#","dur":{dur},"args":{{{args}}}"#));
+        self.on_track(unit, "X", name, from, format_args!(r#","dur":{dur},"args":{{{args}}}"#));
     }
 
-    fn arrow(&mut self, task: UnitId, kind: &str, at: i64, number: u64) {
+    fn arrow(&mut self, unit: UnitId, kind: &str, at: i64, number: u64) {
         // To the slice that it points at, not to the next one that begins.
         let to = if kind == "f" { r#","bp":"e""# } else { "" };
-        self.on_track(task, kind, r#""tick""#, at, format_args!(r#","cat":"tick","id":{number}{to}"#));
+        self.on_track(unit, kind, r#""tick""#, at, format_args!(r#","cat":"tick","id":{number}{to}"#));
     }
 
     fn item(&mut self, item: &TraceItem) {
         match item {
             TraceItem::Activated(activated) => self.activated(activated),
-            TraceItem::Ticked { task, output, target, taken, time, at, flow } => {
-                let fmu = self.plan.units[task.0].fmu.0;
+            TraceItem::Ticked { unit, output, target, taken, time, at, flow } => {
+                let fmu = self.plan.units[unit.0].fmu.0;
                 let name = self.ticks[fmu].get(*output as usize).map_or_else(|| r#""tick""#.to_owned(), String::clone);
                 let (target, time) = (self.names[target.0][1].clone(), Seconds(*time));
-                self.instant(*task, &name, *at, format_args!(r#""target":{target},"time_s":{time},"taken":{taken}"#));
-                self.begin_arrow(*task, *at, *flow);
+                self.instant(*unit, &name, *at, format_args!(r#""target":{target},"time_s":{time},"taken":{taken}"#));
+                self.begin_arrow(*unit, *at, *flow);
             }
-            TraceItem::Armed { task, target, time, at, flow } => {
+            TraceItem::Armed { unit, target, time, at, flow } => {
                 let name = quoted(&format!("arm {}", self.plan.units[target.0].name));
-                self.instant(*task, &name, *at, format_args!(r#""time_s":{}"#, Seconds(*time)));
-                self.begin_arrow(*task, *at, *flow);
+                self.instant(*unit, &name, *at, format_args!(r#""time_s":{}"#, Seconds(*time)));
+                self.begin_arrow(*unit, *at, *flow);
             }
-            TraceItem::Skipped { task, time, release, at } => {
+            TraceItem::Skipped { unit, time, release, at } => {
                 let (time, late) = (Seconds(*time), Us(at - release));
                 let args = format_args!(r#""time_s":{time},"left_out_after_us":{late}"#);
-                self.instant(*task, r#""skipped""#, *release, args);
+                self.instant(*unit, r#""skipped""#, *release, args);
             }
         }
     }
 
-    fn begin_arrow(&mut self, task: UnitId, at: i64, number: u64) {
+    fn begin_arrow(&mut self, unit: UnitId, at: i64, number: u64) {
         if number == 0 {
             return;
         }
@@ -198,21 +198,21 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
             self.arrows.clear(); // of deadlines that were replaced
         }
         self.arrows.insert(number);
-        self.arrow(task, "s", at, number);
+        self.arrow(unit, "s", at, number);
     }
 
     fn activated(&mut self, activated: &Activated) {
-        let Activated { task, start, end, release, .. } = *activated;
-        let planned = &self.plan.units[task.0];
+        let Activated { unit, start, end, release, .. } = *activated;
+        let planned = &self.plan.units[unit.0];
         let draft = self.plan.fmus[planned.fmu.0].abi == Abi::Draft;
         let time = Seconds(activated.time);
-        let name = std::mem::take(&mut self.names[task.0][0]);
+        let name = std::mem::take(&mut self.names[unit.0][0]);
         let retimed = if activated.retimed { r#","retimed":true"# } else { "" };
         let unfinished = if activated.unfinished { r#","unfinished":true"# } else { "" };
         match self.plan.mode {
             Mode::Virtual => {
                 let args = format_args!(r#""time_s":{time}{retimed}{unfinished}"#);
-                self.slice(task, &name, (start, end), args);
+                self.slice(unit, &name, (start, end), args);
             }
             Mode::RealTime => {
                 let (wakeup, late) = (Us(activated.woken - release), Us(start - release));
@@ -220,34 +220,34 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
                 let args = format_args!(
                     r#""time_s":{time},"release_us":{release},"wakeup_latency_us":{wakeup},"start_latency_us":{late},"execution_us":{execution}{retimed}{unfinished}"#
                 );
-                self.slice(task, &name, (start, end), args);
+                self.slice(unit, &name, (start, end), args);
             }
         }
-        self.names[task.0][0] = name;
+        self.names[unit.0][0] = name;
         // Without its tail, which was before the file's begin, an arrow is none. It points at what began last: at the
         // activation, and so before its release, which may be at the same instant.
         if let Some(number) = activated.flow.filter(|number| self.arrows.remove(number)) {
-            self.arrow(task, "f", start, number);
+            self.arrow(unit, "f", start, number);
         }
         if !matches!(planned.release, Release::Never) {
-            self.instant(task, r#""release""#, activated.release, format_args!(r#""time_s":{time}"#));
+            self.instant(unit, r#""release""#, activated.release, format_args!(r#""time_s":{time}"#));
         }
         for InnerSpan { section, from, to } in &activated.inside {
             match section {
                 SectionKind::Updated => {
                     let name = if draft { r#""intermediate update""# } else { r#""clock update""# };
-                    self.slice(task, name, (*from, *to), format_args!(""));
+                    self.slice(unit, name, (*from, *to), format_args!(""));
                 }
                 SectionKind::Locked { waited, nested, leaked } => {
                     let waited = Us(*waited);
                     let args = format_args!(r#""waited_us":{waited},"nested":{nested},"leaked":{leaked}"#);
-                    self.slice(task, r#""locked""#, (*from, *to), args);
+                    self.slice(unit, r#""locked""#, (*from, *to), args);
                 }
             }
         }
         for other in &activated.preempted {
             let by = std::mem::take(&mut self.names[other.by.0][1]);
-            self.slice(task, r#""preempted""#, (other.from, other.to), format_args!(r#""by":{by}"#));
+            self.slice(unit, r#""preempted""#, (other.from, other.to), format_args!(r#""by":{by}"#));
             self.names[other.by.0][1] = by;
         }
     }

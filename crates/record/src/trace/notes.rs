@@ -19,20 +19,20 @@ const TRACED: Room = (6.0, 2.0, MOST / 2);
 const UNTRACED: Room = (2.0, 0.25, 2 * LEAST);
 
 /// The ring of a task's notes, which moves `next` behind it; `None`: it makes none.
-pub fn place(plan: &Plan, task: &UnitPlan, next: &mut usize) -> Option<RingPlace> {
-    let notes = notes(plan, task);
+pub fn place(plan: &Plan, unit: &UnitPlan, next: &mut usize) -> Option<RingPlace> {
+    let notes = notes(plan, unit);
     (notes > 0).then(|| RingPlace::after(next, notes * WIDTH, 2 * WIDTH))
 }
 
 /// How many notes of [`WIDTH`] words the ring of a task holds; where all tasks together would have too many, less, but never less
 /// than 256.
-fn notes(plan: &Plan, task: &UnitPlan) -> usize {
+fn notes(plan: &Plan, unit: &UnitPlan) -> usize {
     let (each, seconds, other) = match (plan.trace.mode, plan.mode) {
         (TraceMode::Off, Mode::Virtual) => return 0,
         (TraceMode::Off, Mode::RealTime) => UNTRACED,
         _ => TRACED,
     };
-    let wanted = match &task.release {
+    let wanted = match &unit.release {
         Release::Periodic { interval, .. } => (seconds * each / interval.seconds()).min(1e9) as usize,
         Release::Never => LEAST,
         _ => other,

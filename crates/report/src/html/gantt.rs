@@ -77,30 +77,30 @@ fn file(file: &TraceFile) -> String {
 struct Lanes<'r> {
     run: &'r Run,
     picture: &'r Picture,
-    /// The tasks that have lanes, from the top.
-    tasks: &'r [usize],
+    /// The units that have lanes, from the top.
+    units: &'r [usize],
     styles: &'r [usize],
     /// In virtual time: how many times wider order is drawn than the trace has it.
     spread: f64,
 }
 
 fn figure(run: &Run, picture: &Picture) -> String {
-    let clocks: Vec<usize> = (0..run.clocks.len()).filter(|task| has_something(picture, *task)).collect();
-    let tasks = &clocks[..clocks.len().min(LANES)];
-    if tasks.is_empty() || picture.to <= picture.from {
+    let clocks: Vec<usize> = (0..run.clocks.len()).filter(|unit| has_something(picture, *unit)).collect();
+    let units = &clocks[..clocks.len().min(LANES)];
+    if units.is_empty() || picture.to <= picture.from {
         return String::new();
     }
     let wide = Frame { width: 960.0, height: 0.0, left: LEFT, right: 16.0, top: 20.0, bottom: 30.0, labels: 10 };
     let narrow = Frame { width: 340.0, left: 6.0, labels: 4, ..wide };
     let furthest: Vec<u64> = run.clocks.iter().map(|clock| clock.start_latency.max()).collect();
     let spread = if run.mode == Mode::Virtual { spread(picture) } else { 1.0 };
-    let lanes = Lanes { run, picture, tasks, styles: &styles(&furthest), spread };
+    let lanes = Lanes { run, picture, units, styles: &styles(&furthest), spread };
     let drawing = wide_and_narrow(wide, narrow, |frame| {
-        let svg = lanes.draw(frame.with_rows(tasks.len(), lane_height(&frame)));
+        let svg = lanes.draw(frame.with_rows(units.len(), lane_height(&frame)));
         Drawing { svg, notes: Vec::new() }
     });
     let (title, sentence) = lanes.words();
-    let left_out = match clocks.len() - tasks.len() {
+    let left_out = match clocks.len() - units.len() {
         0 => String::new(),
         n => format!("<p class=\"note\">{} less urgent are not shown.</p>\n", plural(n as u64, "clock")),
     };
@@ -122,16 +122,16 @@ fn base(chart: &Chart, lane: usize) -> f64 {
 
 fn task_of(item: &TraceItem) -> usize {
     match item {
-        TraceItem::Activated(activated) => activated.task.0,
-        TraceItem::Ticked { task, .. } | TraceItem::Armed { task, .. } | TraceItem::Skipped { task, .. } => task.0,
+        TraceItem::Activated(activated) => activated.unit.0,
+        TraceItem::Ticked { unit, .. } | TraceItem::Armed { unit, .. } | TraceItem::Skipped { unit, .. } => unit.0,
     }
 }
 
-fn has_something(picture: &Picture, task: usize) -> bool {
+fn has_something(picture: &Picture, unit: usize) -> bool {
     picture
         .items
         .iter()
-        .any(|item| task_of(item) == task && !matches!(item, TraceItem::Ticked { .. } | TraceItem::Armed { .. }))
+        .any(|item| task_of(item) == unit && !matches!(item, TraceItem::Ticked { .. } | TraceItem::Armed { .. }))
 }
 
 fn activations(picture: &Picture) -> impl Iterator<Item = &Activated> {
@@ -165,8 +165,8 @@ fn time_text(ns: i64) -> String {
 }
 
 impl Lanes<'_> {
-    fn clock(&self, task: usize) -> &ClockResult {
-        &self.run.clocks[task]
+    fn clock(&self, unit: usize) -> &ClockResult {
+        &self.run.clocks[unit]
     }
 
     fn x(&self, chart: &Chart, at: i64) -> f64 {
@@ -202,23 +202,23 @@ impl Lanes<'_> {
     fn draw(&self, frame: Frame) -> String {
         let times = Axis::durations((self.picture.to - self.picture.from) as f64, frame.labels);
         let mut chart = Chart::new(frame, &times, &Axis::bare(0.0, 1.0));
-        for (lane, task) in self.tasks.iter().enumerate() {
-            self.lane(&mut chart, *task, lane);
+        for (lane, unit) in self.units.iter().enumerate() {
+            self.lane(&mut chart, *unit, lane);
         }
         // Arrows over everything that they cross, and names over the arrows.
         for activated in activations(self.picture) {
             self.arrow(&mut chart, activated);
         }
-        for (lane, task) in self.tasks.iter().enumerate() {
-            self.label(&mut chart, *task, lane);
+        for (lane, unit) in self.units.iter().enumerate() {
+            self.label(&mut chart, *unit, lane);
         }
         chart.svg(&format!("{} activations on {} lanes", activations(self.picture).count(), self.run.clocks.len()))
     }
 
-    fn lane(&self, chart: &mut Chart, task: usize, lane: usize) {
+    fn lane(&self, chart: &mut Chart, unit: usize, lane: usize) {
         let (base, left, right) = (base(chart, lane), chart.frame.x(0.0), chart.frame.x(1.0));
         chart.path("axis", format_args!("M{left:.1} {base:.1}H{right:.1}"), "");
-        let own = || self.picture.items.iter().filter(|item| task_of(item) == task);
+        let own = || self.picture.items.iter().filter(|item| task_of(item) == unit);
         for item in own() {
             if let TraceItem::Activated(activated) = item {
                 self.block(chart, activated, base);
@@ -246,8 +246,8 @@ impl Lanes<'_> {
     }
 
     /// The name of a lane, and what activates its clock.
-    fn label(&self, chart: &mut Chart, task: usize, lane: usize) {
-        let (base, clock, left) = (base(chart, lane), self.clock(task), chart.frame.x(0.0));
+    fn label(&self, chart: &mut Chart, unit: usize, lane: usize) {
+        let (base, clock, left) = (base(chart, lane), self.clock(unit), chart.frame.x(0.0));
         let one = self.run.clocks.iter().all(|other| other.fmu == clock.fmu);
         let full = if one { clock.clock.clone() } else { format!("{}.{}", clock.fmu, clock.clock) };
         let below = match clock.interval_s {
@@ -268,7 +268,7 @@ impl Lanes<'_> {
     }
 
     fn block(&self, chart: &mut Chart, activated: &Activated, base: f64) {
-        let colour = class(self.styles[activated.task.0]);
+        let colour = class(self.styles[activated.unit.0]);
         let is_virtual = self.spread > 1.0;
         let place = |chart: &Chart, at: i64| self.beside(chart, at, if is_virtual { activated.release } else { at });
         let (start, end) = (place(chart, activated.start), place(chart, activated.end));
@@ -314,7 +314,7 @@ impl Lanes<'_> {
     }
 
     fn title(&self, activated: &Activated) -> String {
-        let clock = self.clock(activated.task.0);
+        let clock = self.clock(activated.unit.0);
         let mut title = format!("{}.{} at {}", clock.fmu, clock.clock, time_text(activated.time));
         if self.run.mode == Mode::RealTime {
             let late = (activated.start - activated.release).max(0) as u64;
@@ -335,8 +335,8 @@ impl Lanes<'_> {
     fn tail(&self, activated: &Activated) -> Option<(UnitId, i64)> {
         let number = activated.flow?;
         self.picture.items.iter().find_map(|item| match item {
-            TraceItem::Ticked { task, at, flow, .. } | TraceItem::Armed { task, at, flow, .. } if *flow == number => {
-                Some((*task, *at))
+            TraceItem::Ticked { unit, at, flow, .. } | TraceItem::Armed { unit, at, flow, .. } if *flow == number => {
+                Some((*unit, *at))
             }
             _ => None,
         })
@@ -344,12 +344,12 @@ impl Lanes<'_> {
 
     fn arrow(&self, chart: &mut Chart, activated: &Activated) {
         let Some((from, at)) = self.tail(activated) else { return };
-        let lane = |task: usize| self.tasks.iter().position(|own| *own == task);
-        let (Some(from_lane), Some(to_lane)) = (lane(from.0), lane(activated.task.0)) else { return };
+        let lane = |unit: usize| self.units.iter().position(|own| *own == unit);
+        let (Some(from_lane), Some(to_lane)) = (lane(from.0), lane(activated.unit.0)) else { return };
         let is_virtual = self.spread > 1.0;
         // In virtual time to its begin, since everything else is at one instant.
         let source = activations(self.picture)
-            .find(|source| source.task == from && (source.start..=source.end).contains(&at))
+            .find(|source| source.unit == from && (source.start..=source.end).contains(&at))
             .filter(|_| is_virtual);
         let tail = self.beside(chart, at, source.map_or(at, |source| source.release));
         let start = if is_virtual { activated.start } else { activated.release };

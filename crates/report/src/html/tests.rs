@@ -482,9 +482,9 @@ fn a_comparison_is_a_sound_page_whatever_differs() {
     assert!(same.contains("<h2>Equal signals</h2>") && same.contains("The signal that both recordings have is equal."));
 }
 
-fn active(task: usize, start: i64, end: i64) -> Activated {
+fn active(unit: usize, start: i64, end: i64) -> Activated {
     Activated {
-        task: UnitId(task),
+        unit: UnitId(unit),
         time: start,
         release: start,
         woken: start,
@@ -511,10 +511,10 @@ fn picture(why: Option<&str>) -> Picture {
         ..active(3, 200_000, 900_000)
     };
     let items = vec![
-        TraceItem::Ticked { task: UnitId(3), output: 0, target: UnitId(0), taken: true, time: 0, at: 460_000, flow: 7 },
+        TraceItem::Ticked { unit: UnitId(3), output: 0, target: UnitId(0), taken: true, time: 0, at: 460_000, flow: 7 },
         TraceItem::Activated(Activated { flow: Some(7), release: 460_000, ..active(0, 500_000, 700_000) }),
         TraceItem::Activated(source),
-        TraceItem::Skipped { task: UnitId(4), time: 0, release: 100_000, at: 950_000 },
+        TraceItem::Skipped { unit: UnitId(4), time: 0, release: 100_000, at: 950_000 },
         TraceItem::Activated(Activated { unfinished: true, ..active(4, 950_000, 5_000_000) }),
     ];
     Picture { why: why.map(str::to_owned), from: 0, to: 1_000_000, items }

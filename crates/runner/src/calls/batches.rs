@@ -70,8 +70,8 @@ impl Outputs {
         for output in &self.single {
             let has_jumped = |element| self.seen.as_ref().is_some_and(|seen| seen.is_changed(element));
             if let Some(size) = output.publish(run, Some(now), values, self.slopes.as_ref(), has_jumped) {
-                let (task, reference) = (Some(now.unit), Some(output.reference));
-                let seen = Occurrence { task, reference, time: Some(now.time), value: size as u64 };
+                let (unit, reference) = (Some(now.unit), Some(output.reference));
+                let seen = Occurrence { unit, reference, time: Some(now.time), value: size as u64 };
                 run.board.fmu(host.fmu()).findings().note(FindingKind::OversizedValue, seen);
             }
         }

@@ -182,7 +182,8 @@ impl Calls {
         self.beside.as_ref().is_some_and(|beside| beside.delays)
     }
 
-    /// Whether the last run came to the call that computes.
+    /// Whether the last run came to the call that computes, such as `fmi3ActivateModelPartition`: before it, setting an input can fail,
+    /// or the instance can turn out to be one that must not be called any more.
     pub fn computed(&self) -> bool {
         self.computed
     }

@@ -46,19 +46,19 @@ impl TickProducer {
 
     /// Hands a tick over: in virtual time by the `agenda`, else to the thread of the task, for the caller to [wake](TickProducer::wake).
     pub fn hand_over(&self, run: &RunState, stamp: TickStamp, agenda: Option<&mut Agenda>) -> Fate {
-        let TickTarget { task, clock } = self.target;
+        let TickTarget { unit, clock } = self.target;
         let is_taken = match (clock, agenda) {
             // The next communication point looks for it.
             (Some(clock), _) => run.tick_between_steps(clock, stamp),
-            (None, None) => run.tick(task, stamp),
+            (None, None) => run.tick(unit, stamp),
             (None, Some(agenda)) => {
-                let outcome = agenda.tick(run.task_of[task.0], stamp.time, None);
-                run.count(task, stamp, outcome);
+                let outcome = agenda.tick(run.task_of[unit.0], stamp.time, None);
+                run.count(unit, stamp, outcome);
                 // A clock ticks once for two items at one time.
                 matches!(outcome, Tick::Queued | Tick::Coalesced)
             }
         };
-        match run.instances[run.plan.units[task.0].fmu.0].failed.load(SeqCst) {
+        match run.instances[run.plan.units[unit.0].fmu.0].failed.load(SeqCst) {
             _ if is_taken => Fate::Taken,
             true => Fate::Refused,
             false => Fate::Full,
@@ -68,15 +68,15 @@ impl TickProducer {
     /// Wakes the thread of the task that has taken a tick.
     pub fn wake(&self, run: &RunState) {
         if self.target.clock.is_none() {
-            run.tasks[self.target.task.0].wake.wake_marked();
+            run.tasks[self.target.unit.0].wake.wake_marked();
         }
     }
 
     /// Counts an item that comes to nothing: it is from before or after the run, or from a pause.
     pub fn discard(&self, run: &RunState) {
         match self.target.clock {
-            None => run.board.task(self.target.task).count_shared(TaskWord::Discarded, 1),
-            Some(_) => run.discard_ticks(self.target.task, 1),
+            None => run.board.task(self.target.unit).count_shared(TaskWord::Discarded, 1),
+            Some(_) => run.discard_ticks(self.target.unit, 1),
         }
     }
 }
@@ -109,7 +109,7 @@ impl Intake {
 
     /// Takes an item in that came at `arrival`, wall clock: hands it over, or counts it by the reason why not.
     pub fn take(&mut self, run: &RunState, arrival: Nanos) {
-        let cells = run.board.task(self.target().task);
+        let cells = run.board.task(self.target().unit);
         cells.count_shared(TaskWord::Received, 1);
         let after = run.plan.stop.is_some_and(|stop| arrival >= run.wall(stop));
         // In a pause, or in one that is over by now.

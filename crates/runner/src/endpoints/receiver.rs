@@ -90,7 +90,7 @@ impl Receiver {
             served.push(Served { endpoint, intake: Intake::of(own), watched: None });
         }
         // The most urgent first: they are looked at in this order.
-        served.sort_by_key(|own| own.intake.target().task);
+        served.sort_by_key(|own| own.intake.target().unit);
         // Descriptors of their own, so that endpoints can change while they are watched.
         let mut watched = vec![listener.as_fd().try_clone_to_owned().map_err(|error| place(&error))?];
         for own in &mut served {
@@ -188,7 +188,7 @@ impl Body {
             self.run.board.global(Global::ReceiverTid).store(u64::from(thread::current_tid()), SeqCst);
             return affinity::pin_to(plan.cpu);
         }
-        let partitions: Vec<usize> = self.run.plan.units.iter().map(|task| task.cpu).collect();
+        let partitions = self.run.plan.cores();
         // Where partitions cannot be bound to their cores, which was reported, this is impossible, too.
         if self.run.pinned { affinity::keep_off(&partitions) } else { Ok(()) }
     }
@@ -236,7 +236,7 @@ impl Served {
     /// Leaves the count of items that were lost before they were taken to the supervisor, which has watched it so far.
     fn note_lost(&self, run: &RunState) {
         let known = 1 << 32 | u64::from(self.endpoint.lost());
-        run.board.task(self.intake.target().task).word(TaskWord::DroppedAtEnd).store(known, SeqCst);
+        run.board.task(self.intake.target().unit).word(TaskWord::DroppedAtEnd).store(known, SeqCst);
     }
 }
 

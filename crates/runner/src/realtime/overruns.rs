@@ -27,7 +27,7 @@ pub fn of_those_that_never_begin(
         measure.skipped(now - release, context.of_wakeup(release, now));
     }
     let has_stopped_the_run =
-        context.plan.overrun == Overrun::Stop && context.run.board.global(Global::OverrunTask).load(Relaxed) != 0;
+        context.overrun == Overrun::Stop && context.run.board.global(Global::OverrunTask).load(Relaxed) != 0;
     if !has_stopped_the_run {
         find(context, timeline, now, measure);
     }
@@ -73,7 +73,7 @@ fn find(context: &TaskContext, timeline: &mut Timeline, now: i64, measure: Optio
             run.trace_in(ring, Note::Skipped { time, release, at: now });
         }
     };
-    match context.plan.overrun {
+    match context.overrun {
         Overrun::Skip => {
             // A step makes up for all that were missed, and is not to be missed itself (semantics S21).
             let skip = if context.plan.is_contiguous() { Timeline::skip_to_last } else { Timeline::skip };

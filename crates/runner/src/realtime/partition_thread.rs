@@ -36,7 +36,7 @@ const HEAP: usize = 256 * 1024;
 pub struct PartitionThread {
     /// The state that all threads share.
     pub run: &'static RunState,
-    /// The task of the thread.
+    /// The first unit of the thread's task.
     pub unit: UnitId,
     /// The FMU code and the buffers of the task.
     pub activation: Activation,
@@ -48,7 +48,7 @@ pub struct PartitionThread {
 
 /// The report of a thread that is set up.
 pub struct SetUp {
-    /// The task of the thread.
+    /// The first unit of the thread's task.
     pub unit: UnitId,
     /// Takes the priority from the thread.
     pub demotion: vecud_linux::preemption::Demotion,
@@ -64,10 +64,10 @@ impl PartitionThread {
     /// `stack`: the prefaulted part of the thread's stack.
     pub fn run(mut self, mut timeline: Timeline, stack: Range<usize>) -> (Activation, Timeline) {
         let (run, unit) = (self.run, self.unit);
-        let plan = &run.plan.units[unit.0];
+        let (plan, task) = (&run.plan.units[unit.0], run.plan.task_of(unit));
         let fifo = run.scheduling == Scheduling::Fifo;
-        let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get())).sharing(run.tasks[unit.0].shared);
-        for member in run.plan.task_of(unit).units() {
+        let member = LockMember::new(plan.level, fifo.then_some(task.fifo.get())).sharing(run.tasks[unit.0].shared);
+        for member in task.units() {
             run.board.task(*member).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
         }
         vecud_linux::crash::label_thread(unit.0 as u64 + 1);
@@ -95,7 +95,7 @@ impl PartitionThread {
 
     /// All but the priority, which the supervisor gives.
     fn set_up(&self) -> Result<Option<SysError>, String> {
-        let plan = &self.run.plan.units[self.unit.0];
+        let plan = self.run.plan.task_of(self.unit);
         let place = |error: SysError| format!("thread {}: {error}", plan.thread);
         thread::block_signals().map_err(place)?;
         wake::prepare_to_sleep(self.run.clock).map_err(place)?;
@@ -223,10 +223,10 @@ impl PartitionThread {
                 true => timeline.advance().map(|due| NextRelease::foreseen(&context, due)),
                 false => None,
             };
-            if let Some(interval) = self.activation.take_next() {
+            if let Some(interval) = self.activation.unit.take_next() {
                 timeline.follow(interval, time);
             }
-            if let Some(point) = self.activation.take_point() {
+            if let Some(point) = self.activation.unit.take_point() {
                 timeline.beside(point);
                 next_release = None;
             }
@@ -367,9 +367,9 @@ impl PartitionThread {
         let within = watch.within(run, end - start);
         let execution = within.execution;
         core.executed.fetch_add(execution, Relaxed);
-        core.occupancy.note(awake.since, end, context.plan.fifo.get());
+        core.occupancy.note(awake.since, end, context.fifo);
         leave(context, host, turn);
-        if !self.activation.computed() {
+        if !self.activation.calls.computed() {
             return Some(discarded(context));
         }
         // Without real-time priorities any other process may have taken the core meanwhile.
@@ -448,15 +448,15 @@ fn discarded(context: &TaskContext) -> i64 {
 
 #[cold]
 fn failed(host: &PartitionHost, activation: &Activation, error: &ActivationError) {
-    activation.fail();
+    activation.unit.fail();
     error.note(host);
 }
 
 /// Notes that an activation has executed for longer than the period of its clock.
 #[cold]
 fn outlasts(context: &TaskContext, due: &Due, execution: i64) {
-    let (task, reference) = (Some(context.unit), context.plan.clock());
-    let seen = Occurrence { task, reference, time: Some(due.time), value: execution as u64 };
+    let (unit, reference) = (Some(context.unit), context.plan.clock());
+    let seen = Occurrence { unit, reference, time: Some(due.time), value: execution as u64 };
     context.run.board.fmu(context.plan.fmu).findings().note(FindingKind::OutlastsPeriod, seen);
 }
 

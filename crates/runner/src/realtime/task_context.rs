@@ -7,7 +7,7 @@ use crate::task_telemetry::TaskTelemetry;
 use crate::thread_host::PartitionHost;
 use vecud_description::IntervalVariability;
 use vecud_linux::prefetch::{prefetch, prefetch_all};
-use vecud_plan::{Release, UnitId, UnitPlan};
+use vecud_plan::{Overrun, Release, UnitId, UnitPlan};
 use vecud_record::board::{Scheduling, TaskCells, TaskWord};
 use vecud_record::figures::TaskFigures;
 use vecud_record::ring::Ring;
@@ -18,9 +18,9 @@ use vecud_record::trace::{Note, notes};
 pub struct TaskContext {
     /// The state that all threads share.
     pub run: &'static RunState,
-    /// The task of the thread.
+    /// The first unit of the thread's task.
     pub unit: UnitId,
-    /// The plan of the task.
+    /// The plan of the unit.
     pub plan: &'static UnitPlan,
     /// The words by which other threads hand work to this one.
     pub state: &'static TaskState,
@@ -38,6 +38,10 @@ pub struct TaskContext {
     pub core: &'static CoreState,
     /// Without real-time priorities.
     pub cooperative: bool,
+    /// Overrun policy.
+    pub overrun: Overrun,
+    /// The priority of the thread.
+    pub fifo: u8,
     /// The core that the thread is pinned to; `None`: it runs anywhere.
     pub cpu: Option<usize>,
     /// The time before a release for which the thread polls, ns.
@@ -52,6 +56,7 @@ impl TaskContext {
     /// Looks all of it up for the thread of `unit`.
     pub fn of(run: &'static RunState, unit: UnitId) -> TaskContext {
         let (plan, state, telemetry) = (&run.plan.units[unit.0], &run.tasks[unit.0], &run.telemetry[unit.0]);
+        let task = run.plan.task_of(unit);
         let notes = telemetry.notes.expect("there is a ring in real time");
         let (instance, core) = (&run.instances[plan.fmu.0], &run.cores[state.core]);
         let cooperative = run.scheduling == Scheduling::Cooperative;
@@ -67,7 +72,9 @@ impl TaskContext {
             serial: run.serial(unit),
             core,
             cooperative,
-            cpu: run.pinned.then_some(plan.cpu),
+            overrun: task.overrun,
+            fifo: task.fifo.get(),
+            cpu: run.pinned.then_some(task.cpu),
             spin: run.plan.host.spin.0,
             tunable: plan.has_clock(IntervalVariability::Tunable),
             from_outside: matches!(plan.release, Release::Endpoint { .. } | Release::Request),
@@ -78,7 +85,7 @@ impl TaskContext {
     /// wall clock, ns.
     #[inline]
     pub fn of_wakeup(&self, release: i64, woken: i64) -> i64 {
-        self.core.occupancy.of_wakeup(release, woken, self.plan.fifo.get())
+        self.core.occupancy.of_wakeup(release, woken, self.fifo)
     }
 
     /// Asks for the memory that leads to the first FMI call.

@@ -19,7 +19,7 @@ pub(super) struct Clocks {
 
 #[derive(Default)]
 pub(super) struct Countdowns {
-    pub(super) tasks: Vec<UnitId>,
+    pub(super) units: Vec<UnitId>,
     pub(super) references: Vec<u32>,
     pub(super) qualifiers: Vec<i32>,
 }
@@ -31,9 +31,9 @@ impl Clocks {
         let countdowns = |fraction: bool| {
             let partitions = plan.countdowns().iter().filter_map(|&id| Some((id, run.plan.units[id.0].partition()?)));
             let wanted = partitions.filter(|(_, partition)| partition.supports_fraction == fraction);
-            let (tasks, references): (Vec<UnitId>, Vec<u32>) =
+            let (units, references): (Vec<UnitId>, Vec<u32>) =
                 wanted.map(|(id, partition)| (id, partition.clock.0)).unzip();
-            Countdowns { qualifiers: vec![0; tasks.len()], tasks, references }
+            Countdowns { qualifiers: vec![0; units.len()], units, references }
         };
         let (decimal, fraction) = (countdowns(false), countdowns(true));
         let elements = plan.output_clocks.chunk_by(|a, b| a.reference == b.reference);
@@ -41,9 +41,9 @@ impl Clocks {
         Clocks {
             outputs: OutputClocks::new(&outputs),
             delays: Delays::of(plan),
-            intervals: vec![0.0; decimal.tasks.len()],
-            counters: vec![0; fraction.tasks.len()],
-            resolutions: vec![0; fraction.tasks.len()],
+            intervals: vec![0.0; decimal.units.len()],
+            counters: vec![0; fraction.units.len()],
+            resolutions: vec![0; fraction.units.len()],
             decimal,
             fraction,
         }
@@ -51,6 +51,6 @@ impl Clocks {
 
     /// Whether there is any.
     pub(super) fn are_there(&self) -> bool {
-        !self.outputs.is_empty() || !self.decimal.tasks.is_empty() || !self.fraction.tasks.is_empty()
+        !self.outputs.is_empty() || !self.decimal.units.is_empty() || !self.fraction.units.is_empty()
     }
 }

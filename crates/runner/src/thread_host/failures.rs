@@ -18,14 +18,14 @@ impl PartitionHost {
             let failed = as_noted(failure);
             // Before the run, the clock that was asked for something.
             let asked = || {
-                let mut tasks = self.run.plan.units.iter();
-                tasks
-                    .position(|task| task.fmu == self.fmu && failure.clock.is_some() && task.clock() == failure.clock)
+                let mut units = self.run.plan.units.iter();
+                units
+                    .position(|unit| unit.fmu == self.fmu && failure.clock.is_some() && unit.clock() == failure.clock)
                     .map(UnitId)
             };
-            let task = self.unit().or_else(asked);
+            let unit = self.unit().or_else(asked);
             let time = self.evaluated_at(failure).unwrap_or_else(|| self.time());
-            self.run.board.fmu(self.fmu).fail(failed, task, time, None);
+            self.run.board.fmu(self.fmu).fail(failed, unit, time, None);
         }
         self.run.instance_failed(self.fmu);
     }
@@ -47,7 +47,7 @@ impl PartitionHost {
 
     /// Notes a violation of the standard, in the name of the activation under way.
     pub(super) fn note(&self, finding: FindingKind, reference: Option<ValueReference>, value: u64) {
-        let seen = Occurrence { task: self.unit(), reference, time: Some(self.time()), value };
+        let seen = Occurrence { unit: self.unit(), reference, time: Some(self.time()), value };
         self.run.board.fmu(self.fmu).findings().note(finding, seen);
     }
 
@@ -76,7 +76,7 @@ pub fn gives_state(run: &RunState, unit: UnitId, given: Result<Outcome, Failure>
     match given {
         Ok(_) => return true,
         Err(_) if is_healthy => {
-            board.findings().note(FindingKind::NoState, Occurrence { task: Some(unit), ..Occurrence::default() });
+            board.findings().note(FindingKind::NoState, Occurrence { unit: Some(unit), ..Occurrence::default() });
         }
         Err(failure) if failure.refused => (),
         Err(failure) => board.fail(as_noted(&failure), Some(unit), run.begin, None),

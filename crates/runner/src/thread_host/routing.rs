@@ -24,7 +24,7 @@ impl PartitionHost {
         if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
             return own;
         }
-        let active = |task: &&UnitId| self.run.board.task(**task).get(TaskWord::Active) == 1;
+        let active = |unit: &&UnitId| self.run.board.task(**unit).get(TaskWord::Active) == 1;
         clock.ticked_by.iter().find(active).copied()
     }
 
@@ -71,8 +71,8 @@ impl PartitionHost {
         if said >= own {
             return said;
         }
-        let tasks = self.run.plan.units.iter().enumerate().filter(|(_, unit)| unit.fmu == self.fmu);
-        let cells = tasks.map(|(unit, _)| self.run.board.task(UnitId(unit)));
+        let units = self.run.plan.units.iter().enumerate().filter(|(_, unit)| unit.fmu == self.fmu);
+        let cells = units.map(|(unit, _)| self.run.board.task(UnitId(unit)));
         let active = cells.filter(|cells| cells.get(TaskWord::Active) == 1).map(|cells| cells.time());
         let earliest = active.min().unwrap_or(own);
         if said < earliest { illegal(earliest) } else { said }
@@ -121,10 +121,10 @@ impl PartitionHost {
 
     /// Reads and publishes the variables of the active output clocks. Inside the lock, so that no other thread publishes these.
     fn read_on_ticks(&self, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
-        let now = self.unit().zip(self.due.get()).map(|(task, due)| {
+        let now = self.unit().zip(self.due.get()).map(|(unit, due)| {
             // The interval of a changing clock is not known yet.
-            let stamp = Visibility::default().of(self.run, task, &due, None);
-            Publishing { unit: task, time: due.time, stamp, in_event: false }
+            let stamp = Visibility::default().of(self.run, unit, &due, None);
+            Publishing { unit, time: due.time, stamp, in_event: false }
         });
         for on_tick in &mut self.on_ticks.borrow_mut().all {
             if !on_tick.clocks.iter().any(|&clock| active[clock] == 1) {
@@ -136,8 +136,8 @@ impl PartitionHost {
             on_tick.bundles.publish(&on_tick.values);
             for output in &on_tick.single {
                 if let Some(size) = output.publish(self.run, now, &on_tick.values, None, |_| false) {
-                    let (task, reference) = (self.unit(), Some(output.reference));
-                    let seen = Occurrence { task, reference, time: Some(self.time()), value: size as u64 };
+                    let (unit, reference) = (self.unit(), Some(output.reference));
+                    let seen = Occurrence { unit, reference, time: Some(self.time()), value: size as u64 };
                     self.run.board.fmu(self.fmu).findings().note(FindingKind::OversizedValue, seen);
                 }
             }
@@ -147,14 +147,14 @@ impl PartitionHost {
 
     /// Whether this activation goes back to one of `target` at this very time: the tick will be coalesced.
     fn closes_a_cycle(&self, target: UnitId, time: Instant) -> bool {
-        let mut task = self.unit();
+        let mut unit = self.unit();
         for _ in 0..self.run.tasks.len() {
-            let Some(one) = task.filter(|one| self.run.board.task(*one).time() == time) else { return false };
+            let Some(one) = unit.filter(|one| self.run.board.task(*one).time() == time) else { return false };
             if one == target {
                 return true;
             }
             let by = self.run.tasks[one.0].ticked_by.load(Relaxed);
-            task = by.checked_sub(1).map(|by| UnitId(by as usize));
+            unit = by.checked_sub(1).map(|by| UnitId(by as usize));
         }
         false
     }
@@ -219,20 +219,20 @@ impl PartitionHost {
                 self.hand_out(index, stamp);
             }
         }
-        let Countdowns { tasks, references, qualifiers } = &mut clocks.decimal;
-        if !tasks.is_empty() {
+        let Countdowns { units, references, qualifiers } = &mut clocks.decimal;
+        if !units.is_empty() {
             let _counted = updates.get_interval_decimal(references, &mut clocks.intervals, qualifiers)?;
             let now = self.dispatched_at();
-            for (index, target) in tasks.iter().enumerate() {
+            for (index, target) in units.iter().enumerate() {
                 self.deadline(*target, qualifiers[index], Interval::Decimal(clocks.intervals[index]), now);
             }
         }
-        let Countdowns { tasks, references, qualifiers } = &mut clocks.fraction;
-        if !tasks.is_empty() {
+        let Countdowns { units, references, qualifiers } = &mut clocks.fraction;
+        if !units.is_empty() {
             let (counters, resolutions) = (&mut clocks.counters, &mut clocks.resolutions);
             let _counted = updates.get_interval_fraction(references, counters, resolutions, qualifiers)?;
             let now = self.dispatched_at();
-            for (index, target) in tasks.iter().enumerate() {
+            for (index, target) in units.iter().enumerate() {
                 let (counter, resolution) = (counters[index], resolutions[index]);
                 self.deadline(*target, qualifiers[index], Interval::Fraction { counter, resolution }, now);
             }

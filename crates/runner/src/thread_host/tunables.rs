@@ -22,13 +22,13 @@ impl PartitionHost {
         // Under the lock: readings and their effects stay in the order of the changes.
         let unit = self.run.plan.fmus[self.fmu.0].time_unit;
         self.locked(|| {
-            for (index, task) in self.run.plan.units.iter().enumerate() {
+            for (index, planned) in self.run.plan.units.iter().enumerate() {
                 let Some(partition) =
-                    task.partition().filter(|partition| partition.kind == IntervalVariability::Tunable)
+                    planned.partition().filter(|partition| partition.kind == IntervalVariability::Tunable)
                 else {
                     continue;
                 };
-                if task.fmu != self.fmu || task.release != Release::Asked {
+                if planned.fmu != self.fmu || planned.release != Release::Asked {
                     continue;
                 }
                 let (read, qualifier) = setting.get_interval(partition.clock, partition.supports_fraction)?;

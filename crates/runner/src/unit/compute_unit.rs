@@ -1,17 +1,15 @@
 //! The FMU code of a task, of whichever kind: each kind of [`Work`] is a variant of [`Unit`].
 
 use super::events::{Engine, EventUnit, GroupMember, Member};
-use super::fast_path::FastPathSteps;
 use super::partition::PartitionUnit;
 use super::step::{StepUnit, patience};
 use crate::activation_error::ActivationError;
-use crate::calls::{Calls, FastStepResult, Meter};
+use crate::calls::{Calls, Meter};
 use crate::run_state::RunState;
 use crate::stimuli::Stimulated;
-use crate::task_telemetry::TaskTelemetry;
 use crate::thread_host::PartitionHost;
 use vecud_base::time::{Fraction, Instant};
-use vecud_fmi::{ClockElement, ComputeHandle, Failure, FastPathExit, Instance, InstanceControl, Numbers, Running};
+use vecud_fmi::{ClockElement, ComputeHandle, Failure, Instance, InstanceControl, Numbers, Running};
 use vecud_plan::schedule::{Due, Learned};
 use vecud_plan::{FmuId, Release, StepEngine, UnitId, Work};
 
@@ -90,6 +88,24 @@ impl Unit {
     /// Whether it can be released beside its grid.
     pub fn leaves_its_grid(&self) -> bool {
         matches!(self, Unit::Step(_) | Unit::Events(_))
+    }
+
+    /// The steps of an FMU without Event Mode; `None`: it is another kind.
+    #[inline]
+    pub fn steps(&self) -> Option<&StepUnit> {
+        match self {
+            Unit::Step(unit) => Some(unit),
+            _ => None,
+        }
+    }
+
+    /// [`Unit::steps`] of a task that makes them in a batch, as no other unit does.
+    #[inline(always)] // in the one loop there is
+    pub fn batched(&mut self) -> &mut StepUnit {
+        match self {
+            Unit::Step(unit) => unit,
+            _ => unreachable!("it does not stride"),
+        }
     }
 
     /// The FMU that it makes the steps of, if that handles events.
@@ -208,53 +224,6 @@ impl Unit {
                 Ok(())
             }
             Unit::Events(unit) => unit.run(calls, run, host, due, meter),
-        }
-    }
-
-    /// Whether its releases are nothing but steps that the fast path can make.
-    pub fn can_batch(&self) -> bool {
-        matches!(self, Unit::Step(unit) if unit.can_batch())
-    }
-
-    /// Whether all releases from `time` on are regular, but for the last one of the run.
-    #[inline]
-    pub fn is_regular_from(&self, time: Instant) -> bool {
-        matches!(self, Unit::Step(unit) if unit.is_regular_from(time))
-    }
-
-    /// The fast path for its regular steps, served by `host` and counted in `telemetry`; `None`: it has none, or not now.
-    pub fn fast_path(
-        &mut self,
-        host: &'static PartitionHost,
-        telemetry: &'static TaskTelemetry,
-    ) -> Option<FastPathSteps<'_>> {
-        match self {
-            Unit::Step(unit) => unit.fast_path(host, telemetry),
-            _ => None,
-        }
-    }
-
-    /// Makes the regular step of the release `due`, whose time is `seconds`, to its `end`.
-    #[inline(always)] // in the one loop there is
-    pub fn fast_step(&mut self, due: &Due, seconds: f64, end: Instant) -> FastStepResult {
-        match self {
-            Unit::Step(unit) => unit.fast_step(due, seconds, end),
-            _ => unreachable!("it does not stride"),
-        }
-    }
-
-    /// Completes a release whose step the [fast path](Unit::fast_path) has made and left by `exit`.
-    #[cold]
-    pub fn finish_irregular_step(
-        &mut self,
-        exit: FastPathExit,
-        due: &Due,
-        seconds: f64,
-        end: Instant,
-    ) -> FastStepResult {
-        match self {
-            Unit::Step(unit) => unit.finish_irregular_step(exit, due, seconds, end),
-            _ => unreachable!("it does not stride"),
         }
     }
 

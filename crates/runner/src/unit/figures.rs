@@ -72,23 +72,23 @@ impl StepFigures {
     /// communication point.
     #[inline]
     pub fn off_the_point(&self, point: Option<Instant>, reached: f64) {
-        let (task, value) = (Some(self.unit), reached.to_bits());
-        self.findings.note_alone(FindingKind::OffThePoint, || Occurrence { task, reference: None, time: point, value });
+        let (unit, value) = (Some(self.unit), reached.to_bits());
+        self.findings.note_alone(FindingKind::OffThePoint, || Occurrence { unit, reference: None, time: point, value });
     }
 
     /// The FMU has announced, at this communication point, a time event that is over by then.
     #[cold]
     pub fn event_is_over(&self, point: Instant, event: Instant) {
-        let (task, value) = (Some(self.unit), event.seconds().to_bits());
-        self.findings.note(FindingKind::PastEvent, Occurrence { task, reference: None, time: Some(point), value });
+        let (unit, value) = (Some(self.unit), event.seconds().to_bits());
+        self.findings.note(FindingKind::PastEvent, Occurrence { unit, reference: None, time: Some(point), value });
     }
 
     /// The FMU has announced, at this communication point, a time event for the same time but for rounding, after more than
     /// `most` in a row.
     #[cold]
     pub fn time_creeps(&self, point: Instant, most: u32) {
-        let (task, value) = (Some(self.unit), u64::from(most));
-        self.findings.note(FindingKind::CreepingTime, Occurrence { task, reference: None, time: Some(point), value });
+        let (unit, value) = (Some(self.unit), u64::from(most));
+        self.findings.note(FindingKind::CreepingTime, Occurrence { unit, reference: None, time: Some(point), value });
     }
 
     #[cold]

@@ -87,19 +87,19 @@ impl StepUnit {
         Before { before: stepper.begin(), stepping, recorded: recorded.as_ref() }
     }
 
-    /// [`super::Unit::can_batch`].
+    /// Whether its releases are nothing but steps that the fast path can make.
     pub fn can_batch(&self) -> bool {
         let steps_alone = self.stepping.retry != Retry::FromState && self.stepping.time_unit.is_second();
         self.recorded.is_none() && steps_alone && self.stepper.can_stride()
     }
 
-    /// [`super::Unit::is_regular_from`].
+    /// Whether all releases from `time` on are regular, but for the last one of the run.
     #[inline]
     pub fn is_regular_from(&self, time: Instant) -> bool {
         self.stepping.is_regular_from(time) && self.stepper.is_healthy()
     }
 
-    /// [`super::Unit::fast_path`].
+    /// The fast path for its regular steps, served by `host` and counted in `telemetry`; `None`: there is none now.
     pub fn fast_path(
         &mut self,
         host: &'static PartitionHost,
@@ -108,7 +108,7 @@ impl StepUnit {
         FastPathSteps::new(&mut self.stepper, &mut self.stepping, host, telemetry)
     }
 
-    /// [`super::Unit::fast_step`].
+    /// Makes the regular step of the release `due`, whose time is `seconds`, to its `end`.
     #[inline(always)] // in the one loop there is
     pub fn fast_step(&mut self, due: &Due, seconds: f64, end: Instant) -> FastStepResult {
         let StepUnit { stepper, stepping, .. } = self;
@@ -117,7 +117,7 @@ impl StepUnit {
         Ok((outcome, !stepping.stays_regular()))
     }
 
-    /// [`super::Unit::finish_irregular_step`].
+    /// Completes a release whose step the [fast path](StepUnit::fast_path) has made and left by `exit`.
     #[cold]
     pub fn finish_irregular_step(
         &mut self,
@@ -172,7 +172,7 @@ impl StepUnit {
 pub fn end(run: &RunState, host: &PartitionHost, stepping: &Stepping) {
     let findings = run.board.fmu(host.fmu()).findings();
     if findings.count(FindingKind::AskedForEnd) == 0 {
-        let seen = Occurrence { task: Some(stepping.unit()), time: stepping.reached, ..Occurrence::default() };
+        let seen = Occurrence { unit: Some(stepping.unit()), time: stepping.reached, ..Occurrence::default() };
         findings.note(FindingKind::AskedForEnd, seen);
     }
     if run.plan.on_error == OnError::Stop {

@@ -165,7 +165,7 @@ impl Stepping {
             size: time_unit.amount(step).unwrap_or(step).seconds(),
             step_size: plan.step_size,
             sizes: match plan.is_variable {
-                true if own.overrun != Overrun::Queue => StepSizes::AnyAtOnce,
+                true if run.plan.task_of(unit).overrun != Overrun::Queue => StepSizes::AnyAtOnce,
                 true => StepSizes::Any,
                 false => StepSizes::Grid,
             },

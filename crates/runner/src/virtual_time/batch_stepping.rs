@@ -139,7 +139,7 @@ impl BatchStepping {
         let context = &mut contexts[task.0];
         context.finish_irregular_step(exit, batch.due(), moment.seconds, end);
         self.reached.store(moment.since_start, Relaxed);
-        self.beside.extend(context.activation.take_point().map(|point| (task, point)));
+        self.beside.extend(context.activation.unit.take_point().map(|point| (task, point)));
         self.make_instant(run, contexts, place + 1, batch.due(), end, moment, served);
         Some(instants + 1)
     }
@@ -232,7 +232,7 @@ impl BatchStepping {
             context.serve(served);
             if context.fast_step(due, moment.seconds, end) {
                 goes_on = false;
-                self.beside.extend(context.activation.take_point().map(|point| (*task, point)));
+                self.beside.extend(context.activation.unit.take_point().map(|point| (*task, point)));
             }
             self.reached.store(moment.since_start, Relaxed);
         }
@@ -246,7 +246,7 @@ fn fast_path<'a>(contexts: &'a mut [VirtualContext], tasks: &[TaskId]) -> Option
     let own = |task: &TaskId| {
         let (context, behind) = std::mem::take(&mut rest).split_at_mut(task.0 - passed).1.split_first_mut()?;
         (rest, passed) = (behind, task.0 + 1);
-        context.activation.fast_path(context.host, context.telemetry)
+        context.activation.unit.batched().fast_path(context.host, context.telemetry)
     };
     tasks.iter().map(own).collect()
 }
@@ -254,7 +254,9 @@ fn fast_path<'a>(contexts: &'a mut [VirtualContext], tasks: &[TaskId]) -> Option
 impl VirtualContext<'_> {
     /// Whether all releases from `time` on are regular, but for the last one of the run.
     fn is_regular_from(&self, time: Instant) -> bool {
-        self.can_batch && (self.failed.load(Relaxed) || self.activation.is_regular_from(time))
+        self.can_batch
+            && (self.failed.load(Relaxed)
+                || self.activation.unit.steps().is_some_and(|steps| steps.is_regular_from(time)))
     }
 
     /// Makes the regular step of the release `due`, whose time is `seconds`, to its `end`, and counts it. Returns whether the
@@ -279,7 +281,7 @@ impl VirtualContext<'_> {
     fn finish_fast_step(&mut self, result: Result<bool, ActivationError>) -> bool {
         self.host.returned_from_fmu();
         if let Err(error) = &result {
-            self.activation.fail();
+            self.activation.unit.fail();
             error.note(self.host);
         }
         self.telemetry.end();

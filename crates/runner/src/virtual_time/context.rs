@@ -64,13 +64,13 @@ impl VirtualContext<'_> {
             tunable: plan.has_clock(IntervalVariability::Tunable),
             changing: plan.release == vecud_plan::Release::Changing,
             recorded: activation.is_recorded(),
-            delays: activation.delays(),
+            delays: activation.calls.delays(),
             stimulated: activation.is_stimulated(),
             traced: telemetry.trace.is_some(),
             reconfigured: reconfigurable.iter().any(|own| own.is_called_by(plan.fmu)),
-            leaves_its_grid: activation.leaves_its_grid(),
+            leaves_its_grid: activation.unit.leaves_its_grid(),
             changes_process: surroundings::is_suspect(run, unit),
-            ticks: !activation.is_plain() || host.can_tick() || activation.is_group(),
+            ticks: !activation.calls.is_plain() || host.can_tick() || activation.unit.is_group(),
         };
         let of_steps = Rare { leaves_its_grid: true, ..Rare::default() };
         let can_batch = rare == of_steps && activation.can_batch();
@@ -136,7 +136,7 @@ impl VirtualContext<'_> {
         // Still in the name of this activation.
         host.returned_from_fmu();
         if let Err(error) = &result {
-            self.activation.fail();
+            self.activation.unit.fail();
             error.note(host);
         }
         host.end();
@@ -154,7 +154,7 @@ impl VirtualContext<'_> {
     /// Counts the activation that is over. Returns whether it came to the call that computes.
     #[inline(always)] // in the two loops there are
     pub(super) fn count(&self) -> bool {
-        let computed = self.activation.computed();
+        let computed = self.activation.calls.computed();
         if computed {
             self.telemetry.cells.count(TaskWord::Activations, 1);
         } else {

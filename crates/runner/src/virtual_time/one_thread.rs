@@ -77,12 +77,12 @@ pub fn run(
             hand_on(run, context.host, &mut agenda);
         }
         if context.has(|rare| rare.changing)
-            && let Some(interval) = context.activation.take_next()
+            && let Some(interval) = context.activation.unit.take_next()
         {
             agenda.follow(task, interval, agenda.due().time);
         }
         if context.has(|rare| rare.leaves_its_grid)
-            && let Some(point) = context.activation.take_point()
+            && let Some(point) = context.activation.unit.take_point()
         {
             agenda.beside(task, point);
         }

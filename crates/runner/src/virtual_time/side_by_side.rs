@@ -81,7 +81,7 @@ pub fn run(
             together.leave(task, run);
             done
         };
-        let name = &run.plan.units[run.plan.tasks[task.0].first().0].thread;
+        let name = &run.plan.tasks[task.0].thread;
         threads.push(thread::spawn_deep(name, 0, body).map_err(|error| error.to_string())?);
     }
     let (mut activations, mut timelines) = (Vec::new(), Vec::new());
@@ -122,7 +122,7 @@ fn serve(
         let result = context.activate(run, agenda.due(), moment.seconds);
         // This agenda has no other task that it could tick.
         host.take_events(|_| ());
-        if let Some(point) = context.activation.take_point() {
+        if let Some(point) = context.activation.unit.take_point() {
             agenda.beside(ONLY, point);
         }
         if context.has(|rare| rare.recorded) && result.is_ok() {

@@ -307,6 +307,6 @@ fn note(
     finding: FindingKind,
     (reference, time, value): (ValueReference, Instant, u64),
 ) {
-    let seen = Occurrence { task: Some(unit), reference: Some(reference), time: Some(time), value };
+    let seen = Occurrence { unit: Some(unit), reference: Some(reference), time: Some(time), value };
     run.board.fmu(fmu).findings().note(finding, seen);
 }

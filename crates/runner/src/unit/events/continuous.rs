@@ -215,7 +215,7 @@ impl Continuous {
         let mut has_nominals = false;
         for part in parts.iter() {
             let (states, nominals) = (&mut drive.states_mut()[part.states.clone()], &mut nominals[part.states.clone()]);
-            let task = group.unit(part.member);
+            let unit = group.unit(part.member);
             group.with(part.member, |member, calls, run, host| {
                 let anew = std::mem::take(&mut member.anew);
                 let Engine::Equations(model) = &mut member.engine else { return Ok(()) };
@@ -227,8 +227,8 @@ impl Continuous {
                     calls.allow(now.nominals(nominals)?)?;
                     has_nominals = true;
                     for nominal in nominals.iter().filter(|nominal| nominal.is_nan() || **nominal <= 0.0) {
-                        let (task, time, value) = (Some(task), Some(point), nominal.to_bits());
-                        let seen = Occurrence { task, reference: None, time, value };
+                        let (unit, time, value) = (Some(unit), Some(point), nominal.to_bits());
+                        let seen = Occurrence { unit, reference: None, time, value };
                         run.board.fmu(host.fmu()).findings().note(FindingKind::IllegalNominal, seen);
                     }
                 }
@@ -430,9 +430,9 @@ impl Continuous {
     #[cold]
     pub fn too_many(&mut self, group: &mut Group, time: Instant) {
         let Some(part) = self.buffers.parts.first().filter(|_| self.events.exceeds()) else { return };
-        let (task, fmu) = (group.unit(part.member), group.host(part.member).fmu());
+        let (unit, fmu) = (group.unit(part.member), group.host(part.member).fmu());
         let value = u64::from(self.integration.max_events);
-        let seen = Occurrence { task: Some(task), reference: None, time: Some(time), value };
+        let seen = Occurrence { unit: Some(unit), reference: None, time: Some(time), value };
         group.run.board.fmu(fmu).findings().note(FindingKind::TooManyEvents, seen);
     }
 }

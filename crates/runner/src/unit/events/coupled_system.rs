@@ -182,16 +182,16 @@ pub fn failed(stopped: Stopped<Failed>, parts: &[CoupledFmu], group: &mut Group)
             };
             let part = parts.iter().find(|part| range(part).contains(&number)).expect("it is of one of them");
             let reading = Unusable::Element((number - range(part).start) as u64);
-            let (host, task) = (group.host(part.member), group.unit(part.member));
+            let (host, unit) = (group.host(part.member), group.unit(part.member));
             let time = Instant::not_before(t).unwrap_or(Instant::ZERO);
-            Failed { member: part.member, error: host.fail_reading(function, task, time, reading) }
+            Failed { member: part.member, error: host.fail_reading(function, unit, time, reading) }
         }
         Stopped::StepTooSmall { t } => {
             let member = parts.first().map_or(0, |part| part.member);
             let (function, time) =
                 (Function::GetContinuousStateDerivatives, Instant::not_before(t).unwrap_or(Instant::ZERO));
-            let (host, task) = (group.host(member), group.unit(member));
-            Failed { member, error: host.fail_reading(function, task, time, Unusable::NoStep) }
+            let (host, unit) = (group.host(member), group.unit(member));
+            Failed { member, error: host.fail_reading(function, unit, time, Unusable::NoStep) }
         }
         Stopped::NoWorkLeft { .. } => unreachable!("it is gone on with"),
     }

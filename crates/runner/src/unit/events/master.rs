@@ -153,9 +153,9 @@ impl Master {
     #[cold]
     fn note(&self, group: &mut Group, violation: Violation) {
         let member = self.slaves[violation.slave].members[0];
-        let (task, host) = (group.unit(member), group.host(member));
+        let (unit, host) = (group.unit(member), group.host(member));
         let value = violation.reached.seconds().to_bits();
-        let seen = Occurrence { task: Some(task), reference: None, time: Some(violation.from), value };
+        let seen = Occurrence { unit: Some(unit), reference: None, time: Some(violation.from), value };
         group.run.board.fmu(host.fmu()).findings().note(FindingKind::ShorterThanAccepted, seen);
     }
 
@@ -164,7 +164,7 @@ impl Master {
     fn violated(&self, group: &mut Group, violation: Violation) -> Failed {
         let Violation { assumption, slave, from, reached, .. } = violation;
         let member = self.slaves[slave].members[0];
-        let (task, host) = (group.unit(member), group.host(member));
+        let (unit, host) = (group.unit(member), group.host(member));
         let assumption = match assumption {
             Assumption::A0 => 0,
             Assumption::A1 => 1,
@@ -172,7 +172,7 @@ impl Master {
         };
         let reading = Unusable::Assumption(assumption, reached.seconds());
         let function = group.member(member).0.engine.step_function();
-        Failed { member, error: host.fail_reading(function, task, from, reading) }
+        Failed { member, error: host.fail_reading(function, unit, from, reading) }
     }
 }
 
@@ -199,9 +199,9 @@ fn count(group: &mut Group, member: usize, time: Instant, left: &mut u32, most: 
         *left = others;
         return Ok(());
     }
-    let (host, task) = (group.host(member), group.unit(member));
+    let (host, unit) = (group.host(member), group.unit(member));
     let function = group.member(member).0.engine.step_function();
-    Err(Failed { member, error: host.fail_reading(function, task, time, Unusable::TooManyEvents(most.into())) })
+    Err(Failed { member, error: host.fail_reading(function, unit, time, Unusable::TooManyEvents(most.into())) })
 }
 
 /// The slaves in a step.
@@ -229,8 +229,8 @@ impl Working<'_, '_> {
         if size > 0.0 {
             return Ok(until);
         }
-        let (task, host) = (self.release.group.unit(member), self.release.group.host(member));
-        let error = host.fail_reading(Function::GetMaxStepSize, task, from, Unusable::MaxStep(size));
+        let (unit, host) = (self.release.group.unit(member), self.release.group.host(member));
+        let error = host.fail_reading(Function::GetMaxStepSize, unit, from, Unusable::MaxStep(size));
         Err(Failed { member, error })
     }
 

@@ -582,8 +582,8 @@ impl Member {
     }
 
     fn publishing(&self, visible: Instant, activation: Instant, in_event: bool) -> Publishing {
-        let (task, stamp) = (self.stepping.unit(), Some(Stamp { visible, activation }));
-        Publishing { unit: task, time: activation, stamp, in_event }
+        let (unit, stamp) = (self.stepping.unit(), Some(Stamp { visible, activation }));
+        Publishing { unit, time: activation, stamp, in_event }
     }
 
     /// There is no further step in this run, in which all have come to `point`.

@@ -412,9 +412,9 @@ impl EventRelease<'_> {
                 None => return self.leave(point, time),
             }
         }
-        let (host, task) = (self.group.host(restless), self.group.unit(restless));
+        let (host, unit) = (self.group.host(restless), self.group.unit(restless));
         let reading = Unusable::Restless(ITERATIONS.into(), by_others.into());
-        Err(Failed { member: restless, error: host.fail_reading(Function::UpdateDiscreteStates, task, point, reading) })
+        Err(Failed { member: restless, error: host.fail_reading(Function::UpdateDiscreteStates, unit, point, reading) })
     }
 
     /// The member, if there is one, whose inputs an iteration of an event has changed: those that it takes in Event Mode or, if

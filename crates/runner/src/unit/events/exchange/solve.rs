@@ -73,9 +73,9 @@ impl Exchange {
         };
         let wire = around.wire_of(unsolved.variable()?);
         let member = self.wires[wire].to;
-        let (host, task) = (group.host(member), group.unit(member));
+        let (host, unit) = (group.host(member), group.unit(member));
         let connection = self.wires[wire].connection.0 as u64;
-        let error = host.fail_reading(Function::SetFloat64, task, time, Unusable::Loop(connection));
+        let error = host.fail_reading(Function::SetFloat64, unit, time, Unusable::Loop(connection));
         Err(Failed { member, error })
     }
 }
