@@ -201,7 +201,7 @@ impl Sight {
         };
         let _what_cannot_be_is_left_out = board.examine(plan, known);
         let is_as_copied = |task| under_way::is_as_copied(shared.board(), board, task);
-        let unreturned = under_way::settle(plan, board, prepared.begin(), now, is_as_copied);
+        let unreturned = under_way::count_unreturned(plan, board, prepared.begin(), now, is_as_copied);
         let facts = RunFacts {
             goes_on: true,
             has_run_log: true,

@@ -411,11 +411,11 @@ impl<'a> Supervision<'a> {
         }
         let mut unreturned = vec![None; plan.units.len()];
         if did_not_return || died {
-            let all = under_way::settle_all(plan, board, begin, gone);
+            let all = under_way::count_discarded(plan, board, begin, gone);
             unreturned = if did_not_return { all } else { unreturned };
             releases::discard(plan, board);
         }
-        run.hangs.settle(board);
+        run.hangs.record_overrun(board);
         damage.extend(run.recorder.damage.iter().cloned());
         damage.extend(run.tracer.damage());
         for problem in &self.told_of_the_process {
@@ -666,8 +666,8 @@ impl<'a> Supervision<'a> {
         let now = monotonic_now();
         let (since, timeout) = (*ending.get_or_insert(now), self.plan().shutdown_timeout.0);
         // In virtual time the runner has no other thread besides the one that does not return.
-        let stands = run.hangs.stands_since().filter(|_| run.phase == Phase::Running);
-        let hung = stands.map_or(i64::MAX, |stands| stands.max(since) + timeout);
+        let no_progress_since = run.hangs.no_progress_since().filter(|_| run.phase == Phase::Running);
+        let hung = no_progress_since.map_or(i64::MAX, |no_progress| no_progress.max(since) + timeout);
         // Activations under way complete before their state is saved, as long as they progress.
         let saves = self.options().save_state.is_some() && self.plan().mode == Mode::Virtual;
         if saves && run.phase == Phase::Running {
@@ -686,7 +686,7 @@ impl<'a> Supervision<'a> {
     fn look_at_activations(&self, run: &mut OneRun, now: i64) {
         let (plan, begin) = (self.plan(), self.shared.prepared.begin());
         let verdicts = run.hangs.look(plan, self.board, begin, run.phase, self.process.id(), now);
-        self.shared.set_stands(run.hangs.stands_since());
+        self.shared.set_no_progress_since(run.hangs.no_progress_since());
         for verdict in verdicts {
             hangs::tell_the_runner(plan, self.board, &verdict);
             let place = |task| death::has_been(plan, self.board, run.phase, CallLocation::Activation(task));

@@ -375,8 +375,8 @@ impl<'a> Watching<'a> {
             Some(most) => most.as_nanos() as i64,
             None => self.shared.plan().shutdown_timeout.0,
         };
-        let stands = run.hangs.stands_since().filter(|_| run.phase == Phase::Running);
-        let hung = stands.map_or(i64::MAX, |stands| stands.max(since) + timeout);
+        let no_progress_since = run.hangs.no_progress_since().filter(|_| run.phase == Phase::Running);
+        let hung = no_progress_since.map_or(i64::MAX, |no_progress| no_progress.max(since) + timeout);
         let reason = match asked {
             0 | 1 if now <= hung.min(since + 2 * timeout + GRACE) => return,
             0 | 1 => Killed::Late,
@@ -399,8 +399,8 @@ impl<'a> Watching<'a> {
         let _what_cannot_be_is_left_out = board.examine(plan, known);
         let did_not_return = self.process.killed.is_some()
             || [Global::HungTask, Global::StarvedTask].into_iter().any(|word| board.global(word).load(SeqCst) != 0);
-        let unreturned = under_way::settle(plan, board, shared.prepared.begin(), gone, |_| did_not_return);
-        run.hangs.settle(board);
+        let unreturned = under_way::count_unreturned(plan, board, shared.prepared.begin(), gone, |_| did_not_return);
+        run.hangs.record_overrun(board);
         let facts = RunFacts {
             goes_on: false,
             has_run_log: false,
