@@ -424,30 +424,30 @@ impl<'a> Supervision<'a> {
             }
         }
         let facts = RunFacts {
-            goes_on: false,
+            run_continues: false,
             has_run_log: true,
-            status,
+            exit_status: status,
             killed: self.process.killed,
             started: run.started,
             load_at_start: run.load_at_start,
             doctor: self.doctor.clone(),
-            gone,
+            runner_ended: gone,
             phase: run.phase,
             strict: options.strict,
             late_samples,
-            dropped: self.sockets.dropped_at_end(board),
+            dropped_datagrams: self.sockets.dropped_at_end(board),
             pauses: shared.pauses(),
             repetition: options.repeat.map(|_| run.number),
-            stimuli: run.feeder.finish(),
+            stimulus_faults: run.feeder.finish(),
             machine: machine::look(&plan.cores()),
-            cores: run.cores.counts(),
+            core_counts: run.cores.counts(),
             threads: run.threads,
             hangs: run.hangs,
             unreturned,
             call_limit: options.call_limit(),
-            left: std::mem::take(&mut self.process.left),
+            left_processes: std::mem::take(&mut self.process.left),
             memory: self.memory.clone(),
-            none_left: self.process.none_left,
+            left_processes_ended: self.process.none_left,
         };
         let mut report = collect::collect(&shared.prepared, board, &run.recorder.told(), &facts);
         let failed = |kind| Problem::failure(Subject::Run, kind);

@@ -3,7 +3,7 @@
 //!
 //! The order of values and of FMUs comes from names alone: a rig whose tables stand in another order has the same results.
 
-use super::clocks::{ClockNetwork, OutputCandidate};
+use super::clocks::{ClockNetwork, TickSource};
 use super::described::{DescribedFmu, VariableId};
 use super::findings::Findings;
 use super::groups::members;
@@ -31,7 +31,7 @@ fn abilities(described: &DescribedFmu, clocks: &ClockNetwork, fmu: usize, step: 
             sources: Vec::new(),
         };
     };
-    let has_clocks = clocks.outputs[fmu].iter().any(|output| output.input.is_some());
+    let has_clocks = clocks.tick_sources[fmu].iter().any(|source| source.step_clock.is_some());
     let mut sources = Vec::new();
     if described.handles_events() {
         sources.push(Source::NextEventTime);
@@ -224,10 +224,10 @@ fn check_ticks(resolved: &Resolved, master: &RigMaster, slaves: &[(SlavePlan, Ve
         for &fmu in own {
             let described = &resolved.fmus[fmu];
             // FMUs that are integrated together are at one time.
-            let ticks_others = |output: &&OutputCandidate| {
-                !output.targets.is_empty() || output.clocks.iter().any(|(other, _)| !own.contains(other))
+            let ticks_others = |source: &&TickSource| {
+                !source.targets.is_empty() || source.step_targets.iter().any(|(other, _)| !own.contains(other))
             };
-            let Some(clock) = resolved.clocks.outputs[fmu].iter().find(ticks_others) else { continue };
+            let Some(clock) = resolved.clocks.tick_sources[fmu].iter().find(ticks_others) else { continue };
             let (name, group) = (described.name(), &master.name.value);
             let clock = &described.variables()[clock.variable].name;
             findings.rig(

@@ -92,7 +92,7 @@ pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut ClockNetwork, 
         fmu
     };
     for (from, described) in fmus.iter().enumerate() {
-        for to in clocks.outputs[from].iter().flat_map(|output| &output.clocks).map(|(to, _)| *to) {
+        for to in clocks.tick_sources[from].iter().flat_map(|source| &source.step_targets).map(|(to, _)| *to) {
             if described.steps().is_some() {
                 let (a, b) = (first(&clocks.firsts, from), first(&clocks.firsts, to));
                 clocks.firsts[a.max(b)] = a.min(b);
@@ -157,7 +157,7 @@ fn check_clocks(fmus: &[DescribedFmu], clocks: &ClockNetwork, findings: &mut Fin
             continue;
         }
         let step = clocks.steps_of(fmu).and_then(|step| clocks.candidates[step].period);
-        for input in clocks.outputs[fmu].iter().filter_map(|output| output.input.as_ref()) {
+        for input in clocks.tick_sources[fmu].iter().filter_map(|source| source.step_clock.as_ref()) {
             let (Release::Periodic { shift, interval }, Some(step)) = (&input.release, step) else { continue };
             if shift.is_multiple_of(step) && interval.is_multiple_of(step) {
                 continue;

@@ -1,6 +1,6 @@
 //! Rigs: what they are, and what they do.
 
-use super::guard::SHORT;
+use super::guard::SHORT_BODY;
 use super::pools::{CHANGES, CHECKS, PAUSES, RESUMES};
 use super::problem::ProblemDetails;
 use crate::definition::{RigSource, Start};
@@ -64,8 +64,8 @@ pub fn whole(body: Body) -> Result<Bytes, ProblemDetails> {
 /// Parses a JSON body of a few fields.
 pub fn json<T: DeserializeOwned>(body: Body) -> Result<T, ProblemDetails> {
     let body = whole(body)?;
-    if body.len() > SHORT {
-        return Err(ProblemDetails::too_long(SHORT));
+    if body.len() > SHORT_BODY {
+        return Err(ProblemDetails::too_long(SHORT_BODY));
     }
     object(&body)
 }

@@ -1,6 +1,6 @@
 //! Variables that are set while a rig runs.
 
-use super::guard::SHORT;
+use super::guard::SHORT_BODY;
 use super::pools::VALUES;
 use super::problem::ProblemDetails;
 use super::rigs::{Body, object, that_runs, whole};
@@ -89,7 +89,7 @@ pub async fn set(
 ) -> Result<(StatusCode, Json<BTreeMap<String, Set>>), ProblemDetails> {
     let body = whole(body)?;
     let (_, handle) = that_runs(&rigs, &name)?;
-    let (is_long, control) = (body.len() > SHORT, handle.control().clone());
+    let (is_long, control) = (body.len() > SHORT_BODY, handle.control().clone());
     let ask = move || ask(&body, &control);
     let (variables, tickets) = if is_long { VALUES.run(ask).await?? } else { ask()? };
     let began = Instant::now();

@@ -402,30 +402,30 @@ impl<'a> Watching<'a> {
         let unreturned = under_way::count_unreturned(plan, board, shared.prepared.begin(), gone, |_| did_not_return);
         run.hangs.record_overrun(board);
         let facts = RunFacts {
-            goes_on: false,
+            run_continues: false,
             has_run_log: false,
-            status,
+            exit_status: status,
             killed: self.process.killed,
             started: run.started,
             load_at_start: None,
             doctor: None,
-            gone,
+            runner_ended: gone,
             phase: run.phase,
             strict: shared.prepared.options.strict,
             late_samples,
             pauses: Pauses::default(),
-            dropped: Vec::new(),
+            dropped_datagrams: Vec::new(),
             repetition: None,
-            stimuli: run.feeder.finish(),
+            stimulus_faults: run.feeder.finish(),
             call_limit: shared.prepared.options.call_limit(),
             machine: Machine::unseen(),
-            cores: CoreUsage::new(plan).counts(),
+            core_counts: CoreUsage::new(plan).counts(),
             threads: ThreadWatcher::default(),
             hangs: run.hangs,
             unreturned,
-            left: std::mem::take(&mut self.process.left),
+            left_processes: std::mem::take(&mut self.process.left),
             memory: self.memory.clone(),
-            none_left: self.process.none_left,
+            left_processes_ended: self.process.none_left,
         };
         let mut final_state = Vec::new();
         let read = self.state.rewind().and_then(|()| self.state.read_to_end(&mut final_state));

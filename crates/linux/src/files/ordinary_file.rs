@@ -121,16 +121,6 @@ pub fn reopen(path: &Path) -> io::Result<File> {
     create(path)
 }
 
-/// Opens a device or a pipe for writing.
-///
-/// # Errors
-/// The operating system's: of a pipe that nobody reads "No such device or address".
-pub fn open_device(path: &Path) -> io::Result<File> {
-    let file = File::options().write(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
-    rustix::fs::fcntl_setfl(&file, OFlags::empty())?;
-    Ok(file)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

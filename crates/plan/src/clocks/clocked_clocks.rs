@@ -46,7 +46,7 @@ fn ticks_only_with(
     own: &[ValueReference],
     candidate: &Candidate,
     fmus: &[DescribedFmu],
-    ClockNetwork { candidates, outputs, .. }: &ClockNetwork,
+    ClockNetwork { candidates, tick_sources, .. }: &ClockNetwork,
     start: Instant,
 ) -> bool {
     let mut grids = candidates.iter().filter(|other| {
@@ -56,7 +56,7 @@ fn ticks_only_with(
     match &candidate.release {
         Release::Never | Release::Request | Release::Countdown => true,
         Release::Triggered { fmu, output_clock } => {
-            let source = outputs[fmu.0][*output_clock].variable;
+            let source = tick_sources[fmu.0][*output_clock].variable;
             fmu.0 == candidate.fmu && belongs_to(&fmus[candidate.fmu], source, own)
         }
         Release::Periodic { shift, interval } => {

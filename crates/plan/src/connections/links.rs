@@ -155,7 +155,8 @@ fn why_together(fmus: &[DescribedFmu], fmu: usize) -> &'static str {
 /// Whether values go from one FMU to the other within one release: both are in one group, or their clocks are connected; for a
 /// single FMU, its clocks with one another.
 fn are_together(fmus: &[DescribedFmu], clocks: &ClockNetwork, from: usize, to: usize) -> bool {
-    let ticks_itself = || clocks.outputs[from].iter().any(|output| output.clocks.iter().any(|(fmu, _)| *fmu == from));
+    let targets = || clocks.tick_sources[from].iter().flat_map(|source| &source.step_targets);
+    let ticks_itself = || targets().any(|(fmu, _)| *fmu == from);
     if fmus[from].master.is_some() {
         return clocks.firsts[from] == clocks.firsts[to];
     }

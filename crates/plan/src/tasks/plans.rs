@@ -146,8 +146,8 @@ fn ticks(resolved: &Resolved, candidate: usize) -> Vec<RecordedClock> {
     let column = |variable, element| resolved.columns.of_clock((fmu, variable), element);
     let own = clock.and_then(|InputClock { variable, element, .. }| column(variable, element));
     let own = own.map(|signal| RecordedClock { signal, output: None });
-    let outputs = resolved.clocks.outputs[fmu].iter().enumerate();
-    let may_tick = outputs.filter(|(_, clock)| clock.ticked_by.is_empty() || clock.ticked_by.contains(&candidate));
+    let sources = resolved.clocks.tick_sources[fmu].iter().enumerate();
+    let may_tick = sources.filter(|(_, clock)| clock.ticked_by.is_empty() || clock.ticked_by.contains(&candidate));
     let ticked = may_tick.filter_map(|(output, clock)| {
         column(clock.variable, clock.element).map(|signal| RecordedClock { signal, output: Some(output) })
     });
