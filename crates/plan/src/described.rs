@@ -19,15 +19,15 @@ pub(super) type VariableId = (usize, usize);
 /// The capabilities of an FMU's steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct StepAbilities {
-    /// They may be of any size.
+    /// Steps may have any size.
     pub(super) varies: bool,
-    /// One may end before the time that it was to come to.
+    /// A step may end before its communication point.
     pub(super) may_return_early: bool,
-    /// One can be taken back.
+    /// A step can be taken back.
     pub(super) goes_back: bool,
-    /// How one that is discarded can be tried in parts.
+    /// Retry in parts of a step that the FMU discards.
     pub(super) retry: Retry,
-    /// All are multiples of this, in the FMU's unit of time; `None`: no more is known.
+    /// Steps are multiples of this, in the FMU's unit of time; `None`: unknown.
     pub(super) internal_step: Option<f64>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> DescribedFmu<'a> {
         matches!(self.offer, Some(InterfaceOffer::ScheduledExecution(_)))
     }
 
-    /// Its `<CoSimulation>` element; `None`: it runs with another interface type.
+    /// The FMU's `<CoSimulation>` element; `None`: it runs with another interface type.
     pub(super) fn co_simulation(&self) -> Option<&'a CoSimulation> {
         match self.offer {
             Some(InterfaceOffer::CoSimulation(own)) => Some(own),
@@ -137,8 +137,7 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// How a step that it discards is tried in parts. Before FMI 3.0 an algorithm with rollback uses the same state for that,
-    /// too.
+    /// The retry in parts of a step that the FMU discards. Before FMI 3.0 an algorithm with rollback uses the same state.
     fn retry(&self, own: &CoSimulation) -> Retry {
         match self.abi().may_step_again() {
             true => Retry::Again,
@@ -149,7 +148,7 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// Its `<ModelExchange>` element; `None`: it runs with another interface type.
+    /// The FMU's `<ModelExchange>` element; `None`: it runs with another interface type.
     pub(super) fn model_exchange(&self) -> Option<&'a ModelExchange> {
         match self.offer {
             Some(InterfaceOffer::ModelExchange(own)) => Some(own),
@@ -165,8 +164,8 @@ impl<'a> DescribedFmu<'a> {
         has_event_mode || self.model_exchange().is_some()
     }
 
-    /// Whether a variable of it is set and changes in Event Mode alone (FMI 3.0.2, 3.2.2 and 4.2.1: between events only continuous ones
-    /// are set).
+    /// Whether a variable of the FMU is set and changes in Event Mode alone (FMI 3.0.2, 3.2.2 and 4.2.1: between events only continuous
+    /// ones are set).
     pub(super) fn changes_in_event_mode(&self, variable: &Variable) -> bool {
         self.handles_events() && variable.variability != Variability::Continuous
     }
@@ -290,7 +289,7 @@ pub fn offer<'a>(fmu: &RigFmu, description: &'a ModelDescription) -> Option<&'a 
 
 /// The meaning of a name in a rig.
 pub enum NameMeaning {
-    /// A variable, by index, and which of its elements.
+    /// A variable, by index, and its elements.
     Elements(usize, ElementSelection),
     /// There is no such variable.
     Nothing,

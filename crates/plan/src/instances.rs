@@ -12,7 +12,7 @@ use super::{
 use vecud_base::time::{Instant, StepGrid};
 use vecud_description::{InterfaceOffer, IntervalVariability};
 
-/// All instances, in rig order. `cpus`: the core of each.
+/// The plans of all instances, in rig order. `cpus`: the core of each.
 pub(super) fn plans(
     resolved: &Resolved,
     order: &PriorityOrder,
@@ -26,7 +26,7 @@ pub(super) fn plans(
     own.map(|(fmu, (&cpu, tasks))| plan(resolved, order, (fmu, cpu, tasks), planned, times)).collect()
 }
 
-/// One instance: of an FMU, with its core and its tasks.
+/// The plan of one instance: of an FMU, with its core and its tasks.
 fn plan(
     resolved: &Resolved,
     order: &PriorityOrder,

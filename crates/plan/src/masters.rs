@@ -199,7 +199,7 @@ fn class_of(fmus: &[DescribedFmu], name: &str) -> Option<Place> {
     described.rig.class.as_ref().map(|class| class.place)
 }
 
-/// The capabilities of FMUs that are integrated together. They go back to former states as long as none of them was told that an
+/// The capabilities of FMUs that are integrated together. They go back to former states as long as no FMU was told that an
 /// internal step is complete.
 fn integrated(fmus: &[DescribedFmu], these: &[usize]) -> Abilities {
     let models = || these.iter().filter_map(|fmu| fmus[*fmu].model_exchange());
@@ -266,7 +266,7 @@ fn wires(resolved: &Resolved, members: &[usize], steps_of: &impl Fn(usize) -> Op
     inside.filter_map(wire).collect()
 }
 
-/// In which order values are exchanged.
+/// The order in which values are exchanged.
 struct Order {
     /// The numbers are those of wires.
     exchanges: Vec<ExchangeStep>,

@@ -1,4 +1,4 @@
-//! What an FMU does against the standard while it runs, without being stopped by it: how often, and where first.
+//! Offences of an FMU against the standard that do not stop it: their number, and the first occurrence of each.
 //!
 //! Any thread notes a finding, real-time ones included: one atomic addition, and a few stores the first time. The first
 //! occurrence is complete as soon as [`FindingCells::first`] gives it.
@@ -60,12 +60,13 @@ pub enum FindingKind {
     ShorterThanAccepted,
     /// A time event that was told is not after the event at which it was. Value: when it was to be, s, its bits as `f64`.
     PastEvent,
-    /// A time event was told for the time of the event at which it was told, but for rounding, after too many of these in a row. Value: how
-    /// many were handled each at its time.
+    /// Too many time events in a row were told for the time of the event at which they were told, but for rounding. Value: the number of
+    /// events that were handled each at its time.
     CreepingTime,
     /// The FMU was asked for its state, said that all is well, and gave none.
     NoState,
-    /// Threads that its code has made could run on the core of its partition alone, got nothing of it, and were moved. Value: how many.
+    /// Threads that the FMU's code has made could run on the core of its partition alone, got no time there, and were moved.
+    /// Value: their number.
     StarvedThreads,
     /// The locale of the process, by which numbers in texts are read and written. Changed, and put back. Value: [`When`].
     ChangedLocale,
@@ -119,7 +120,8 @@ impl FindingKind {
 }
 
 impl FindingKind {
-    /// What an FMU has changed for all code of its process, and by what, for people; `None`: it is about something else.
+    /// The thing that an FMU has changed for all code of its process, and the function for that, for people; `None`: the finding
+    /// is about something else.
     pub fn changed(self) -> Option<&'static str> {
         Some(match self {
             FindingKind::ChangedLocale => {
@@ -134,15 +136,15 @@ impl FindingKind {
     }
 }
 
-/// When an FMU has changed something.
+/// The time at which an FMU has changed something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum When {
-    /// Its library was loaded.
+    /// The FMU's library was loaded.
     Loading = 1,
     /// An instance was made.
     Instantiation = 2,
-    /// From Initialization Mode to the start of the run.
+    /// The time from Initialization Mode to the start of the run.
     Initialisation = 3,
     /// The run went on.
     Running = 4,
@@ -152,7 +154,7 @@ pub enum When {
     Ending = 6,
 }
 
-/// Where a finding was seen.
+/// The place of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Occurrence {
     /// The task whose activation was under way.
@@ -203,7 +205,7 @@ impl<'a> FindingCells<'a> {
         complete.store(1, SeqCst);
     }
 
-    /// [`FindingCells::note`] of what one thread alone notes, which need not wait for others then.
+    /// [`FindingCells::note`] of a finding that only one thread notes: no locked instruction is needed.
     #[inline]
     pub fn note_alone(&self, finding: FindingKind, seen: impl FnOnce() -> Occurrence) {
         let count = &self.of(finding)[0];
@@ -213,7 +215,7 @@ impl<'a> FindingCells<'a> {
         }
     }
 
-    /// How often it was seen.
+    /// The number of occurrences.
     pub fn count(&self, finding: FindingKind) -> u64 {
         self.of(finding)[0].load(SeqCst)
     }

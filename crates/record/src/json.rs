@@ -19,11 +19,11 @@ use vecud_description::VariableType;
 use vecud_description::word;
 use vecud_plan::{Plan, SignalId};
 
-/// How values of columns are written.
+/// The form of the columns' values.
 pub(super) struct Json {
     names: Vec<String>,
     types: Vec<VariableType>,
-    /// What columns are called in messages, and that as it stands before their values.
+    /// The names of columns in messages, and the text before their values.
     keys: Vec<String>,
     labels: Vec<String>,
     texts: Texts,
@@ -49,7 +49,7 @@ impl Encoding for Json {
         ["jsonschema", "json"]
     }
 
-    /// What reads text reads this file as well.
+    /// Readers of text can read this file.
     fn is_compressed(&self) -> bool {
         false
     }

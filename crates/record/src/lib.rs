@@ -1,4 +1,4 @@
-//! What a run leaves behind while it runs, in memory that the runner and the supervisor share, and the files made of it.
+//! Shared memory in which a run leaves its measurements, and the files that are made of them.
 //!
 //! The runner writes, the supervisor reads, and makes histograms of what activations note; the memory outlives the runner, so a
 //! crash of FMU code loses nothing but the host's own time of the last activations. All of

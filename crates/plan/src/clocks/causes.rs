@@ -105,7 +105,7 @@ pub fn check_circles(
 /// An edge leads from a candidate to each that its activation may tick, as the descriptions declare it.
 struct Graph {
     next: Vec<Vec<usize>>,
-    /// By candidate: the candidates that may tick its source, if it is triggered; `None`: undeclared.
+    /// For each triggered candidate, the candidates that may tick its source; `None`: undeclared.
     sources: Vec<Option<Vec<usize>>>,
 }
 

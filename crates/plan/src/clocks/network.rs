@@ -1,4 +1,4 @@
-//! The clocks of all FMUs before tasks are sorted, and which of them tick others.
+//! The clocks of all FMUs before tasks are sorted, and their triggers.
 
 use super::candidates::Candidate;
 use std::collections::BTreeMap;

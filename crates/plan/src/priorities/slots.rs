@@ -19,7 +19,8 @@ pub struct PrioritySlots<'a> {
 }
 
 impl PrioritySlots<'_> {
-    /// The most urgent one first; `needed`: how many one FMU needs. Empty: others hold all of them.
+    /// The priorities of a core, the most urgent first; `needed`: the number that one FMU needs. Empty: other rigs hold all of
+    /// them.
     pub fn on(&self, cpu: usize, needed: usize) -> Vec<FifoPriority> {
         let mut slots: Vec<u8> = self.free_on(cpu).collect();
         if !slots.is_empty() && slots.len() < needed {

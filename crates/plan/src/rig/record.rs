@@ -1,4 +1,4 @@
-//! `[record]`: which signals are kept, in which files, and how much of them.
+//! `[record]`: the recorded signals, the formats of the files, and the rules for samples.
 
 use super::document::{TableReader, describe, elements, number};
 use super::{At, Place};
@@ -22,9 +22,9 @@ pub struct RigRecord {
     pub formats: Vec<At<Format>>,
     /// `text_size`: bytes that a recorded string or binary may have; `None`: they are not recorded.
     pub text_size: Option<usize>,
-    /// `clocks`: patterns match clocks as well, of which the ticks are recorded.
+    /// `clocks`: patterns match clocks as well, whose ticks are then recorded.
     pub clocks: bool,
-    /// `[[record.rule]]`, in the order of the file: of those that match a signal the last one counts.
+    /// `[[record.rule]]`, in the order of the file: the last rule that matches a signal counts.
     pub rules: Vec<RigRule>,
     /// `rotate`, `max_size` and `keep`.
     pub rotation: Rotation,
@@ -59,7 +59,7 @@ impl Format {
     /// All formats, `"mcap"` with messages as they are by default.
     pub const ALL: &[Format] = &[Format::Csv, Format::Mcap(MessageEncoding::Protobuf), Format::Arrow];
 
-    /// Its word in a rig.
+    /// The format's word in a rig.
     pub fn word(self) -> &'static str {
         self.names()[0]
     }
@@ -88,14 +88,14 @@ pub enum MessageEncoding {
     Json,
 }
 
-/// When a recording goes on in a further file, and how many of them stay. Nothing of it: there is one file.
+/// The rotation of a recording: the size of one file, and the number of files that stay. Without any of it there is one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rotation {
     /// `rotate`: the simulation time of one file, ns; above 0.
     pub every: Option<Nanos>,
     /// `max_size`: bytes after which a file ends, at the end of an instant.
     pub max_size: Option<u64>,
-    /// `keep`: the number of newest files of each format that stay; above 0. `None`: all of them.
+    /// `keep`: the number of newest files of each format that stay; above 0. `None`: all files stay.
     pub keep: Option<u32>,
 }
 
@@ -125,7 +125,7 @@ pub struct RigRule {
 pub struct Rule {
     /// `every`: each so-manieth sample of its clock, the first included; never 0.
     pub every: u32,
-    /// `change`: of these, the ones that differ from the last one kept by more than this; 0: that differ at all.
+    /// `change`: of these samples, only those that differ from the last kept one by more than this; 0: that differ at all.
     pub change: Option<f64>,
 }
 
@@ -189,7 +189,7 @@ fn patterns(section: &TableReader) -> Option<Vec<At<String>>> {
     Some(signals)
 }
 
-/// The files, and how messages are written in one of them.
+/// Reads `format`, and `mcap` for its messages.
 fn read_formats(section: &TableReader) -> Vec<At<Format>> {
     let mut formats = read_format(section);
     let encoding = |item: &Item| match item.as_str() {

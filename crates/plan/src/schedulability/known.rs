@@ -30,7 +30,7 @@ pub struct MeasuredClock {
     pub fmu: String,
     /// Name of the clock.
     pub clock: String,
-    /// How often it was activated.
+    /// Number of activations.
     pub activations: u64,
     /// The longest execution of the clock.
     pub execution: u64,
@@ -44,7 +44,7 @@ pub struct MeasuredClock {
     pub shortest_interval: Option<u64>,
 }
 
-/// Where a figure comes from.
+/// The origin of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// The rig.

@@ -27,7 +27,7 @@ use std::cmp::Ordering;
 pub struct ResponseBound {
     /// The time from the release to the end.
     pub response: i128,
-    /// How many activations of the task its busy period has up to this one, itself included.
+    /// Number of the task's activations in its busy period up to this one, itself included.
     pub activations: i128,
     /// The time from the begin of that busy period to the end of this activation.
     pub window: i128,
@@ -42,11 +42,11 @@ pub enum ResponseResult {
     Bounded(ResponseBound),
     /// There is none: this task and more urgent work need more than the core has.
     Overloaded,
-    /// None was found: the core is so full that a busy period has too many activations, or delays grow from task to task.
+    /// No bound was found: the core is so full that a busy period has too many activations, or delays grow from task to task.
     NotFound,
 }
 
-/// Steps in which a busy period must end.
+/// A busy period must end within this number of steps.
 const STEPS: usize = 30_000;
 
 /// The worst response of `own` among those that go before it, the equal ones included, with this blocking.
@@ -92,7 +92,7 @@ pub fn bound(own: &Demand, others: &[Demand], blocking: i128) -> ResponseResult 
 struct Repetition {
     /// Activations of the task in that time.
     activations: i128,
-    /// When the last list is over.
+    /// The end of the last list of times.
     lists: i128,
     since: Option<i128>,
 }

@@ -24,7 +24,7 @@ pub(super) struct Stage<'a> {
 /// Iterates responses and delays of all tasks until they no longer change.
 ///
 /// # Panics
-/// When tasks tick each other in a circle.
+/// If tasks tick each other in a circle.
 pub(super) fn fixed_point(tasks: &[Task]) -> Stage<'_> {
     let nothing = ResponseResult::Bounded(ResponseBound { response: 0, activations: 0, window: 0, released: 0 });
     let mut stage = Stage { tasks, outcomes: vec![nothing; tasks.len()], late: vec![Some(0); tasks.len()] };
@@ -50,7 +50,7 @@ pub(super) fn fixed_point(tasks: &[Task]) -> Stage<'_> {
 /// The worst response of each task.
 ///
 /// # Panics
-/// When tasks tick each other in a circle.
+/// If tasks tick each other in a circle.
 pub fn solve(tasks: &[Task]) -> Vec<ResponseResult> {
     fixed_point(tasks).outcomes
 }
@@ -77,7 +77,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// When a task is activated; `None`: one that ticks it has no bound.
+    /// The arrivals of a task; `None`: a task that ticks it has no bound.
     pub fn streams(&self, task: usize) -> Option<Vec<DelayedPattern<'a>>> {
         match &self.tasks[task].arrivals {
             Arrivals::Own(pattern) => Some(vec![DelayedPattern { pattern, jitter: 0 }]),

@@ -277,7 +277,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}", share * 100.0)
 }
 
-/// In µs or ms, to the nanosecond.
+/// A duration in µs or ms, to the nanosecond.
 pub fn duration(nanos: Nanos) -> String {
     match nanos.0 {
         ns if ns.abs() >= 1_000_000 => format!("{} ms", ns as f64 / 1e6),

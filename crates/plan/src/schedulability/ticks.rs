@@ -6,7 +6,7 @@ const BILLION: i128 = 1_000_000_000;
 /// Finer units than this many in a second are not used.
 const FINEST: i128 = 1_000_000_000_000_000_000;
 
-/// How many units a second has.
+/// The number of units in a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticks(i128);
 

@@ -293,7 +293,7 @@ impl System {
         }
     }
 
-    /// Where the figures of the tasks at these places come from.
+    /// The origin of the figures of the tasks at these places.
     fn basis(&self, places: &[usize], known: &AnalysisInput) -> Basis {
         let mut said = BTreeSet::from([known.overhead.1]);
         let mut open: Vec<usize> = places.to_vec();

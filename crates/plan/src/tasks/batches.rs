@@ -24,8 +24,8 @@ fn is_of_output_clocks(described: &DescribedFmu, v: &Variable) -> bool {
     clocks.next().is_some_and(is_output_clock) && clocks.all(is_output_clock)
 }
 
-/// The output clocks, or elements of them, that a variable belongs to, by their places; nothing unless it belongs to output
-/// clocks alone. Where events are handled between steps, the clocks that it belongs to, whatever they are.
+/// The output clocks, or elements of them, that a variable belongs to, by their indices; nothing unless it belongs to
+/// output clocks alone. Where events are handled between steps: all clocks that it belongs to.
 fn output_clocks(described: &DescribedFmu, sources: &[TickSource], v: &Variable) -> Vec<usize> {
     if !described.handles_events() && !is_of_output_clocks(described, v) {
         return Vec::new();
@@ -196,13 +196,13 @@ pub fn read(resolved: &Resolved, fmu: usize, variables: impl IntoIterator<Item =
     })
 }
 
-/// The connections at these places, and the longest value that one of them passes on.
+/// The connections at these indices, and the longest value that one of them passes on.
 fn carried(links: &Links, these: &[usize]) -> (Vec<ConnectionId>, usize) {
     let capacity = these.iter().map(|&link| links[link].capacity).max().unwrap_or(0);
     (these.iter().copied().map(ConnectionId).collect(), capacity)
 }
 
-/// One batch per type, in document order within; and one for each array whose size may change.
+/// One batch per type, in document order; and one for each array whose size may change.
 fn group(
     described: &DescribedFmu,
     variables: impl IntoIterator<Item = usize>,

@@ -57,7 +57,7 @@ pub fn plans(resolved: &Resolved, order: &PriorityOrder) -> (Vec<TaskPlan>, Vec<
     (tasks, units)
 }
 
-/// All tasks, and that of each unit.
+/// All tasks, and the task of each unit.
 fn tasks(Resolved { fmus, clocks, .. }: &Resolved, order: &PriorityOrder) -> (Vec<TaskPlan>, Vec<TaskId>) {
     // The unit whose place in the order a group has.
     let first = |candidate: usize| {
@@ -121,7 +121,7 @@ fn work(resolved: &Resolved, candidate: &Candidate, task: &TaskPlan, unit: UnitI
     Work::Partition(input_clock(described, own))
 }
 
-/// Only an FMU whose steps may vary is told sizes that vary by rounding (FMI 3.0.2, 4.4).
+/// The step sizes that the FMU is told: only an FMU whose steps may vary is told sizes that vary by rounding (FMI 3.0.2, 4.4).
 fn default_step_size(own: Option<StepAbilities>) -> StepSize {
     if own.is_some_and(|own| own.varies) { StepSize::Difference } else { StepSize::Nominal }
 }

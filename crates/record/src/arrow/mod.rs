@@ -9,7 +9,7 @@
 //! Rows wait in memory until a batch is written: after a quarter of a second, or when they have about a mebibyte. After each batch the
 //! file is a whole stream (module `stream`).
 //!
-//! What a stream is made of: <https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format>.
+//! The format of a stream: <https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format>.
 
 mod columns;
 mod sink;

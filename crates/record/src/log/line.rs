@@ -90,7 +90,7 @@ pub(super) fn read(body: &[AtomicU64]) -> Piece {
     }
 }
 
-/// What a slot has room for of a category.
+/// The part of a category that fits into a slot.
 pub(super) fn fitting(category: &[u8]) -> &[u8] {
     &category[..category.len().min(TEXT / 4)]
 }

@@ -32,7 +32,7 @@ const HEAD: usize = 9;
 /// The bytes of a chunk before its content, without the name of its compression: times, size, checksum, the length of that
 /// name, and the size of the content.
 const CHUNK_HEAD: usize = 40;
-/// LZ4 makes nothing smaller than one in so many bytes.
+/// LZ4 shrinks data at most by this factor.
 const DENSEST: u64 = 256;
 
 /// The rows of a file.
@@ -54,13 +54,13 @@ struct Records<R> {
     input: R,
     /// Content of the one that was read last.
     data: Vec<u8>,
-    /// Where in the file it begins.
+    /// The place in the file at which the record begins.
     begin: u64,
     end: u64,
     broke_off: bool,
 }
 
-/// What the file has told of its messages.
+/// The metadata of the file that was read so far.
 #[derive(Default)]
 struct Content {
     /// Names of the columns, what they show before the first message, and their units; `None`: not yet.
@@ -69,7 +69,7 @@ struct Content {
     strings: HashSet<usize>,
     /// The columns of clocks.
     clocks: HashSet<usize>,
-    /// By FMU: what its columns are called in messages.
+    /// By FMU: the index of each column by its name in messages.
     keys: HashMap<String, HashMap<String, usize>>,
     /// By schema in protobuf: its fields, by their numbers.
     schemas: HashMap<u16, HashMap<u32, Field>>,
@@ -84,14 +84,14 @@ struct Topic {
     form: Form,
 }
 
-/// How the messages of a channel are written.
+/// The form of a channel's messages.
 enum Form {
     Json,
     /// The fields of this schema.
     Protobuf(u16),
 }
 
-/// What a message says, as text.
+/// The content of a message, as text.
 #[derive(Default)]
 struct Message {
     log_time: u64,
@@ -201,7 +201,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Reads so many bytes into `data`; `false`: there are fewer.
+    /// Reads `length` bytes into `data`; `false`: there are fewer.
     fn fill(&mut self, length: u64) -> Result<bool, RecordingError> {
         self.data.clear();
         let read = (&mut self.input).take(length).read_to_end(&mut self.data);
@@ -236,7 +236,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Where in `data` the records of a chunk are, when they are no longer compressed.
+    /// The range of a chunk's records in `data`, after decompression.
     fn chunk(&mut self) -> Result<Range<usize>, RecordingError> {
         let (header, data) = match parse(op::CHUNK, &self.data) {
             Ok(Record::Chunk { header, data }) => (header, data),
@@ -282,7 +282,7 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// What LZ4 has packed, which says that it has so many bytes; `None`: it is nothing of the kind.
+/// Unpacks data that LZ4 has packed and that has this size; `None`: the data is not that.
 fn unpack(packed: &[u8], size: u64) -> Option<Vec<u8>> {
     let mut unpacked = Vec::with_capacity(usize::try_from(size).ok()?);
     // A byte more shows that there are too many.
@@ -297,8 +297,8 @@ fn inner_record(bytes: &[u8]) -> Option<(u8, &[u8])> {
     Some((opcode, rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)?))
 }
 
-/// A record, or what is wrong with it. The crate asks for as much memory as the length before a text says, up to 4 GiB, and
-/// finds out then that there is less.
+/// A record, or a description of its error. The crate would allocate as much memory as the length before a text says, up to
+/// 4 GiB, before it finds that there is less.
 fn parse(opcode: u8, data: &[u8]) -> Result<Record<'_>, String> {
     if skip_texts(opcode, data).is_none() {
         return Err("a text reaches beyond the end of its record".to_owned());
@@ -433,14 +433,14 @@ fn fmu(topic: &str) -> &str {
 }
 
 impl Message {
-    /// Begins anew.
+    /// Empties the message.
     fn begin(&mut self, log_time: u64) {
         (self.log_time, self.time, self.time_text) = (log_time, f64::NAN, 0..0);
         self.text.clear();
         self.values.clear();
     }
 
-    /// Reads a message in JSON. An error says what is wrong with it; so do those of the functions below.
+    /// Reads a message in JSON. An error of this function, and of the next ones, completes "the message …".
     fn read_json(
         &mut self,
         data: &[u8],
@@ -546,7 +546,7 @@ struct JsonFields<'a> {
     message: &'a mut Message,
     columns: Option<&'a HashMap<String, usize>>,
     strings: &'a HashSet<usize>,
-    /// One that is no column.
+    /// A name that is no column's.
     unknown: &'a mut Option<String>,
 }
 

@@ -3,8 +3,8 @@
 //! * A message has one field for its time, and one for each column: [`FIRST_COLUMN`] and on, in the order of the recording,
 //!   without the [`RESERVED`] numbers. A column whose field is not in a message was neither set nor read. Field [`ABSENT`] has the
 //!   numbers of fields whose column has no value any more.
-//! * The schema is a `FileDescriptorSet` with one message type of `proto2`. A field's JSON name is what the column is called
-//!   in messages, its own name is that with an underscore for each character that no identifier has.
+//! * The schema is a `FileDescriptorSet` with one message type of `proto2`. A field's JSON name is the column's name in
+//!   messages; its own name is that with an underscore for each character that no identifier has.
 //!
 //! <https://protobuf.dev/programming-guides/encoding>
 

@@ -17,7 +17,7 @@ pub struct Agenda {
     noted: Vec<Noted>,
     /// An instant is worked off: that of `taken`.
     working: bool,
-    /// How many were begun.
+    /// Number of instants that have begun.
     instants: u64,
     /// The tasks that are still due at the present instant, a bit each, and the first word that may have one.
     due: Box<[u64]>,
@@ -31,14 +31,14 @@ pub struct Agenda {
     taken_alone: bool,
 }
 
-/// Where the next activation of a task is noted.
+/// The source of a task's next activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Noted {
     /// There is none.
     Nowhere,
     /// Among the due tasks, or in a suspended instant.
     Due,
-    /// In a group.
+    /// The task is in a group.
     Group(usize),
     /// The task has no activations but those of a shared grid.
     Grid(usize),
@@ -98,7 +98,7 @@ impl Agenda {
         };
     }
 
-    /// The bits of the tasks that are due now, then of those at suspended instants.
+    /// The bits of the tasks that are due now, then those of suspended instants.
     fn sets(&mut self) -> impl Iterator<Item = &mut [u64]> {
         let suspended = self.suspended.iter_mut().map(|(_, set)| &mut **set);
         std::iter::once(&mut *self.due).chain(suspended)
@@ -278,13 +278,13 @@ impl Agenda {
         self.instants
     }
 
-    /// When the next activation is due.
+    /// The time of the next activation.
     #[inline(never)]
     pub fn peek(&mut self) -> Option<Instant> {
         self.advance().map(|_| self.taken.time)
     }
 
-    /// How many times of a stimulus a task would take now.
+    /// The number of stimulus times that a task would take now.
     pub fn room(&self, task: TaskId) -> usize {
         self.timelines[task.0].room()
     }
