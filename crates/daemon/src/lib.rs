@@ -1,4 +1,4 @@
-//! `vecud daemon`: rigs by name, each of which runs as a [`Session`](vecud_host::Session), for everybody with access to
+//! `vecud daemon`: rigs by name, each of which runs as a [`Session`](vecud_host::Session), for all users with access to
 //! a socket, or over TCP with a token.
 //!
 //! Guarantees:

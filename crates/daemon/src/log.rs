@@ -23,7 +23,7 @@ pub struct DaemonLine<'a> {
 pub struct DaemonLog(Arc<dyn Fn(DaemonLine) + Send + Sync>);
 
 impl DaemonLog {
-    /// `write` is called by any thread, also while rigs run: it must not block.
+    /// A log that calls `write` on any thread, also while rigs run. Precondition: `write` does not block.
     pub fn new(write: impl Fn(DaemonLine) + Send + Sync + 'static) -> DaemonLog {
         DaemonLog(Arc::new(write))
     }

@@ -1,4 +1,4 @@
-//! Shared memory and exit status → [`Run`]: what was measured, how each instance ended, and what went wrong.
+//! Shared memory and exit status → [`Run`]: the measurements, the end of each instance, and the problems.
 
 use super::death::{death, given_up, lasting};
 use super::facts::RunFacts;

@@ -81,8 +81,8 @@ impl PreviousRuns {
         self.kept.make(output)
     }
 
-    /// Moves the files, or removes them where no run is kept. The caller has locked the command's folder and that of
-    /// its run. Returns notes for the user.
+    /// Moves the files, or removes them if no run is kept. Returns notes for the user. Precondition: the caller has
+    /// locked the command's folder and that of its run.
     pub fn make_way(mut self) -> Result<Vec<String>, Error> {
         let mut notes = Vec::new();
         for run in self.too_old() {

@@ -32,7 +32,7 @@ const TOLD: i64 = 10_000_000_000;
 struct Watched {
     /// [`OngoingActivation::started`].
     started: i64,
-    /// Its own running time, ns.
+    /// The activation's own running time, ns.
     ran: i64,
     /// Execution time of all other tasks of its core by the last check, ns.
     others: u64,

@@ -117,7 +117,7 @@ impl CheckpointWriter {
         self.distance > 0
     }
 
-    /// Whether a checkpoint was forced to the disk: its replacement must be as well.
+    /// Whether a checkpoint was forced to the disk: its replacement must be forced to it as well.
     pub(super) fn has_lasting(&self) -> bool {
         self.lasts
     }

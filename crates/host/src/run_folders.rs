@@ -1,8 +1,8 @@
 //! The folder `runs` in an output folder: each earlier run in a folder of its own, named by its start (UTC).
 //!
-//! Guarantees: a file of a run that is moved there is in one of both places at any time, and what a start that was killed has
-//! not moved, the next one does ([`RunFolders::unfinished`]). Of what is in `runs`, only folders of names that are given here
-//! count as runs, and only those are removed: whoever wants to keep one for ever gives it another name.
+//! Guarantees: a file that is moved there is in one of both places at any time; the next start moves the files that a killed
+//! start has not moved ([`RunFolders::unfinished`]). In `runs`, only folders with names from here count as runs, and only
+//! those are removed: a user who wants to keep one for ever gives it another name.
 
 use super::Error;
 use super::files::{OutputFolder, trusted};
@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use vecud_linux::files::Folder;
 
-/// Where earlier runs are, in the output folder.
+/// The folder of earlier runs, in the output folder.
 const RUNS: &str = "runs";
 /// Begins the name of a folder as long as files are moved into it.
 const MOVING: &str = ".moving-";
@@ -30,12 +30,12 @@ pub(super) struct RunFolders {
 }
 
 impl RunFolders {
-    /// One in which there is nothing.
+    /// A folder `runs` without a run.
     pub(super) fn none(folder: &Folder) -> RunFolders {
         RunFolders { folder: folder.clone(), runs: Vec::new(), unfinished: None }
     }
 
-    /// Looks what is there.
+    /// Reads the folder.
     ///
     /// # Errors
     /// No run can be moved there: `runs` is a link, no folder, on another file system, or somebody else could change what is
@@ -72,7 +72,7 @@ impl RunFolders {
         Ok(folders)
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub(super) fn path(&self) -> PathBuf {
         self.folder.path().join(RUNS)
     }
@@ -89,7 +89,7 @@ impl RunFolders {
         self.inner(&moving(self.unfinished?)).ok()
     }
 
-    /// The oldest runs, without which there are at most so many.
+    /// The oldest runs beyond the newest `keep` ones.
     pub(super) fn beyond(&self, keep: usize) -> impl Iterator<Item = Folder> {
         let oldest = self.runs.iter().take(self.runs.len().saturating_sub(keep));
         oldest.filter_map(|name| self.inner(&name.to_string()).ok())
@@ -109,7 +109,7 @@ impl RunFolders {
         self.folder.make_beneath(&path, &mut |_, _| ()).map_err(Error::file(&self.path().join(name)))
     }
 
-    /// All files are moved: the folder gets its name. Gives where it is; `None`: nothing was begun.
+    /// Gives the folder its name when all files are moved. Returns its path; `None`: nothing was begun.
     pub(super) fn finish(&mut self) -> Result<Option<PathBuf>, Error> {
         let Some(mut name) = self.unfinished else { return Ok(None) };
         // Behind all others: of those of the same second the first ones may be gone by now, and a clock may have been set back.

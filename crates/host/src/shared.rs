@@ -135,7 +135,7 @@ impl SharedRig {
         zeroed(self.layout.words())
     }
 
-    /// What [`SharedRig::another`] has given, seen through the layout.
+    /// Memory from [`SharedRig::another`], seen through the layout.
     pub fn seen<'a>(&'a self, memory: &'a [AtomicU64]) -> Board<'a> {
         Board::new(memory, &self.layout)
     }
@@ -236,7 +236,7 @@ impl SharedRig {
         (running >= SHOWN).then_some(LiveActivation { running: running as u64, held_up })
     }
 
-    /// What the clocks have measured so far, or since the last [`SharedRig::begin_anew`].
+    /// The measurements of the clocks so far, or since the last [`SharedRig::begin_anew`].
     pub fn clocks(&self) -> Vec<ClockResult> {
         let all = self.all_of_clocks();
         match &*self.begun_anew.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -245,7 +245,7 @@ impl SharedRig {
         }
     }
 
-    /// What [`SharedRig::clocks`] tells begins anew; the run keeps all of it.
+    /// Restarts the measurements of [`SharedRig::clocks`]; the run keeps all of them.
     pub fn begin_anew(&self) {
         *self.begun_anew.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.all_of_clocks());
     }

@@ -18,7 +18,7 @@ use vecud_record::board::{Board, Global, Metric, Scheduling, TaskWord};
 pub struct OngoingActivation {
     /// The activation time.
     pub time: Instant,
-    /// Its first FMI call, by the run's clock, ns: unique among the activations of a task.
+    /// First FMI call of the activation, by the run's clock, ns: unique among the activations of a task.
     pub started: i64,
     /// Simulation time of its first FMI call.
     pub since: Instant,
@@ -28,7 +28,7 @@ pub struct OngoingActivation {
     pub passed: Option<Passed>,
     /// All passed releases, even if the first one ends the run.
     pub released: Option<Passed>,
-    /// Present delay of the first of them, ns.
+    /// Present delay of the first of the releases in `passed`, ns.
     pub late: i64,
 }
 

@@ -200,7 +200,7 @@ struct Supervision<'a> {
     obstacle: Option<String>,
 }
 
-/// One run.
+/// One run of the rig.
 struct OneRun<'a> {
     /// Number of the run, counted from 1.
     number: u32,
@@ -738,7 +738,7 @@ impl<'a> Supervision<'a> {
     }
 }
 
-/// Formats a value, of these words, for live display; strings and binaries are cut to fit a line.
+/// Formats a value, given as words, for live display; strings and binaries are cut to fit a line.
 fn live_text(words: &[u64], variable_type: VariableType) -> Option<String> {
     const SHOWN: usize = 40;
     if let VariableType::String | VariableType::Binary = variable_type {

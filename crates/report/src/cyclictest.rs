@@ -42,7 +42,7 @@ pub fn cyclictest(run: &Run) -> Option<String> {
     Some(serde_json::to_string_pretty(&file).expect("strings, numbers and maps") + "\n")
 }
 
-/// As `uname -m` has it.
+/// The machine in the words of `uname -m`.
 const MACHINE: &str = match (cfg!(target_arch = "x86_64"), cfg!(target_arch = "aarch64")) {
     (true, _) => "x86_64",
     (_, true) => "aarch64",

@@ -1,4 +1,4 @@
-//! Everything that can be asked, and what each request keeps within.
+//! The routes of the API, and the limits of each request.
 
 use super::access::{self, Access};
 use super::guard::{self, RequestLimits, guarded};

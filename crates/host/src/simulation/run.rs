@@ -137,7 +137,7 @@ pub(super) struct Watching<'a> {
     control: Control,
     events: &'a EventSink,
     log: Option<File>,
-    /// Asked when nobody wants the rows any more.
+    /// Requested when nobody wants the rows any more.
     over: StopToken,
     process: RunnerProcess,
     memory: Memory,
@@ -160,7 +160,7 @@ pub(super) struct OneRun<'a> {
     reasons: Vec<String>,
 }
 
-/// How watching a simulation ends.
+/// The end of watching a simulation.
 enum Ended {
     /// The process has ended.
     Process(ExitStatus),
