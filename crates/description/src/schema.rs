@@ -117,7 +117,7 @@ struct SchemaRule {
     objection: fn(Seen) -> Option<(&'static str, String)>,
 }
 
-/// An element, and what it is a part of.
+/// An element and its parent.
 #[derive(Clone, Copy)]
 struct Seen<'a> {
     node: Node<'a, 'a>,
@@ -293,7 +293,7 @@ impl<'a> Seen<'a> {
 /// Findings that are kept of one description.
 const MOST: usize = 100;
 
-/// What of a text is against these rules, in its order; the description is what was read of it.
+/// The breaches of these rules in a text, in its order. Precondition: the description was read from the text.
 pub fn breaches_of_schema(text: &str, description: &ModelDescription) -> Vec<DescriptionError> {
     let places = LineIndex::new(text);
     let Ok(document) = xml::document(&places) else { return Vec::new() };

@@ -10,12 +10,12 @@ use super::status::{Failure, Outcome};
 use super::types::{RawBool, RawDraftClock};
 use vecud_description::ValueReference;
 
-/// Output clocks that are read in one call, and what was read.
+/// Output clocks that are read in one call, and their values.
 #[derive(Clone, Debug)]
 pub struct OutputClocks {
     references: Vec<u32>,
     active: Vec<u8>,
-    /// What the draft writes.
+    /// Room for the draft's values.
     raw: Vec<RawDraftClock>,
 }
 
@@ -43,12 +43,12 @@ impl OutputClocks {
 pub struct InputClocks {
     references: Vec<u32>,
     active: Vec<u8>,
-    /// What the draft reads.
+    /// The values in the draft's form.
     raw: Vec<RawDraftClock>,
 }
 
 impl InputClocks {
-    /// None yet, with room for so many clocks and elements of them.
+    /// No clocks yet, with room for these numbers of clocks and elements.
     pub fn with_capacity(clocks: usize, elements: usize) -> InputClocks {
         InputClocks {
             references: Vec::with_capacity(clocks),
@@ -69,14 +69,14 @@ impl InputClocks {
         self.references.is_empty()
     }
 
-    /// Without those that there are.
+    /// Removes all clocks.
     pub fn clear(&mut self) {
         self.references.clear();
         self.active.clear();
         self.raw.clear();
     }
 
-    /// A further clock, and which of its elements tick; of a scalar there is one.
+    /// Adds a clock, and for each of its elements whether it ticks; a scalar has one.
     pub fn push(&mut self, clock: ValueReference, elements: impl IntoIterator<Item = bool>) {
         self.references.push(clock.0);
         for ticks in elements {
@@ -87,7 +87,7 @@ impl InputClocks {
 }
 
 impl SharedInstance {
-    /// `fmi3GetClock` of all of them.
+    /// Calls `fmi3GetClock` for all clocks.
     #[inline]
     pub(super) fn get_clocks(&self, clocks: &mut OutputClocks, cause: CallContext) -> Result<Outcome, Failure> {
         let OutputClocks { references, active, raw } = clocks;
@@ -111,7 +111,7 @@ impl SharedInstance {
         outcome
     }
 
-    /// `fmi3SetClock` of all of them.
+    /// Calls `fmi3SetClock` for all clocks.
     pub(super) fn set_clocks(&self, clocks: &InputClocks, cause: CallContext) -> Result<Outcome, Failure> {
         let InputClocks { references, active, raw } = clocks;
         let make = |(): &mut (), f: &Functions, i| {

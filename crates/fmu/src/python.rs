@@ -1,5 +1,5 @@
 //! Libraries of FMUs that call Python and do not say which library has it: tools that pack a Python class into an FMU leave that to
-//! whoever loads it, as Python's own extensions do.
+//! the loading program, as Python's own extensions do.
 //!
 //! The one that is meant is that of the interpreter which `python3` is on this machine, or in the virtual environment that is active; where
 //! that has none of its own, the only one that there is. Files are read, and nothing runs.
@@ -14,9 +14,9 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the names of its symbols begin with.
+/// The begin of the names of its symbols.
 const SYMBOLS: [&str; 2] = ["Py", "_Py"];
-/// What the names of its library begin with.
+/// The begin of the names of its library.
 const LIBRARY: &str = "libpython3.";
 /// The interpreter.
 const PROGRAM: &str = "python3";
@@ -64,7 +64,7 @@ fn is_of_python(symbol: &str) -> bool {
     rest.and_then(|rest| rest.chars().next()).is_some_and(|next| next == '_' || next.is_ascii_uppercase())
 }
 
-/// Libraries that have all of these symbols: the one that is meant, or all that could be.
+/// Libraries that have all of these symbols: the intended one, or all candidates.
 pub fn libraries(symbols: &[String]) -> Vec<PathBuf> {
     let has_all =
         |path: &PathBuf| Exports::of(path).is_ok_and(|exports| symbols.iter().all(|symbol| exports.has(symbol)));
@@ -73,7 +73,7 @@ pub fn libraries(symbols: &[String]) -> Vec<PathBuf> {
     own.map_or_else(|| others().into_iter().filter(has_all).collect(), |own| vec![own])
 }
 
-/// Where the library of the interpreter can be.
+/// The possible places of the interpreter's library.
 fn of_program() -> Vec<PathBuf> {
     let Some(program) = program() else { return Vec::new() };
     let version = program.file_name().and_then(OsStr::to_str).and_then(|name| name.strip_prefix("python"));

@@ -1,5 +1,7 @@
 //! Shared memory in which a run leaves its measurements, and the files that are made of them.
 //!
+//! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
+//!
 //! The runner writes, the supervisor reads, and makes histograms of what activations note; the memory outlives the runner, so a
 //! crash of FMU code loses nothing but the host's own time of the last activations. All of
 //! it is 64-bit atomic words: counters and histograms ([`board`], [`figures`]), samples of recorded variables ([`samples`]), log lines

@@ -61,16 +61,16 @@ fn has_end_record(mut file: &File) -> bool {
     read.is_ok() && tail.windows(22).any(|bytes| bytes.starts_with(b"PK\x05\x06"))
 }
 
-/// What the directory states of an entry.
+/// The statements of the directory about an entry.
 pub(super) struct Header {
     pub(super) name: String,
-    /// In its lower byte the version of ZIP that is needed to unpack it, times ten.
+    /// The version of ZIP that is needed to unpack it, times ten, in the lower byte.
     pub(super) version_needed: u16,
     /// General purpose bits.
     pub(super) flags: u16,
     /// Method of compression; 0: none.
     pub(super) method: u16,
-    /// Its checksum and its length, packed and unpacked.
+    /// The checksum and the length of the content, packed and unpacked.
     content: [u8; 12],
     raw_name: Vec<u8>,
 }

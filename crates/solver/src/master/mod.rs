@@ -28,7 +28,7 @@
 //! 3. [`Setup::new`] with both; [`Setup::step`] with an implementation of [`Slaves`], until the end of the release is reached.
 //! 4. Between steps, [`Iteration`] says when Event Mode is left.
 //!
-//! Two tanks, of which one sees at 0.37 that it is full:
+//! Two tanks, one of which sees at 0.37 that it is full:
 //!
 //! ```
 //! use std::convert::Infallible;

@@ -1,4 +1,5 @@
-//! `<ModelStructure>` (FMI 3.0, 2.4.8; the draft calls `<ContinuousStateDerivative>` `<Derivative>`): ordered lists of outputs, states, unknowns and what they depend on.
+//! `<ModelStructure>` (FMI 3.0, 2.4.8; the draft calls `<ContinuousStateDerivative>` `<Derivative>`): ordered lists of outputs,
+//! states, and unknowns with their dependencies.
 //!
 //! Guarantees: every value reference in it is a variable's; `dependenciesKind` is as long as `dependencies`; an absent
 //! list stays apart from an empty one. What only other tools would mind is a warning.
