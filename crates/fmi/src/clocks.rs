@@ -20,7 +20,7 @@ pub struct OutputClocks {
 }
 
 impl OutputClocks {
-    /// The output clocks to be read, each with the number of its elements: 1 for a scalar; only the draft has others.
+    /// Output clocks for reading, each with its number of elements: 1 for a scalar; only the draft has arrays.
     pub fn new(clocks: &[(ValueReference, usize)]) -> OutputClocks {
         let elements = clocks.iter().map(|(_, elements)| elements).sum();
         let references = clocks.iter().map(|(reference, _)| reference.0).collect();
@@ -32,7 +32,7 @@ impl OutputClocks {
         self.references.is_empty()
     }
 
-    /// 1 for each element that was active when the clocks were read last, else 0.
+    /// For each element 1 if it was active at the last reading of the clocks, else 0.
     pub fn active(&self) -> &[u8] {
         &self.active
     }

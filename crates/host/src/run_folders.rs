@@ -15,17 +15,17 @@ use vecud_linux::files::Folder;
 
 /// The folder of earlier runs, in the output folder.
 const RUNS: &str = "runs";
-/// Begins the name of a folder as long as files are moved into it.
+/// The prefix of a folder's name while files are moved into it.
 const MOVING: &str = ".moving-";
 
-/// The folder `runs` of an output folder, be it there or not.
+/// The folder `runs` of an output folder, whether or not it exists.
 #[derive(Debug)]
 pub(super) struct RunFolders {
     /// The output folder.
     folder: Folder,
-    /// Runs that are there, oldest first.
+    /// The runs in it, oldest first.
     runs: Vec<RunName>,
-    /// Into which an earlier start began to move files.
+    /// The run whose files a killed start began to move.
     unfinished: Option<RunName>,
 }
 
@@ -77,14 +77,14 @@ impl RunFolders {
         self.folder.path().join(RUNS)
     }
 
-    /// Makes it in the output folder, which takes it back where there is no run.
+    /// Makes the folder in the output folder, which removes it again if there is no run.
     pub(super) fn make(&self, output: &mut OutputFolder) -> Result<(), Error> {
         output.make(&self.folder, RUNS)?;
         let may = self.folder.inner(RUNS).and_then(|runs| runs.may_be_written());
         may.map_err(|error| Error::Output(self.path(), error))
     }
 
-    /// The folder into which an earlier start has moved files, and was killed before these were all.
+    /// The folder of a run whose files a killed start has moved only in part.
     pub(super) fn unfinished(&self) -> Option<Folder> {
         self.inner(&moving(self.unfinished?)).ok()
     }
@@ -95,14 +95,14 @@ impl RunFolders {
         oldest.filter_map(|name| self.inner(&name.to_string()).ok())
     }
 
-    /// Removes the folder of an old run, if nothing is in it any more.
+    /// Removes the folder of an old run if it is empty.
     pub(super) fn remove_empty(&self, run: &Folder) {
         if let (Ok(runs), Some(name)) = (self.folder.inner(RUNS), run.path().file_name()) {
             let _others_have_put_something_there = runs.remove_empty(name);
         }
     }
 
-    /// Makes the folder into which the files of a run of this name are to be moved, unless one is unfinished.
+    /// Makes a folder for moving the files of a run with this name, or opens the unfinished one.
     pub(super) fn begin(&mut self, name: RunName) -> Result<Folder, Error> {
         let name = moving(*self.unfinished.get_or_insert(name));
         let path = Path::new(RUNS).join(&name);
@@ -112,7 +112,7 @@ impl RunFolders {
     /// Gives the folder its name when all files are moved. Returns its path; `None`: nothing was begun.
     pub(super) fn finish(&mut self) -> Result<Option<PathBuf>, Error> {
         let Some(mut name) = self.unfinished else { return Ok(None) };
-        // Behind all others: of those of the same second the first ones may be gone by now, and a clock may have been set back.
+        // After all others: the first runs of the same second may be gone by now, and a clock may have been set back.
         if let Some(last) = self.runs.last() {
             name = name.max(last.next());
         }
@@ -138,7 +138,7 @@ impl RunFolders {
     }
 }
 
-/// The name of a folder as long as files are moved into it.
+/// The name of a folder while files are moved into it.
 fn moving(name: RunName) -> String {
     format!("{MOVING}{name}")
 }

@@ -62,7 +62,7 @@ pub(super) struct ScalarTypes<'a> {
     pub(super) list: Vec<TypeDefinition>,
     by_name: HashMap<&'a str, usize>,
     items: HashMap<&'a str, HashSet<i64>>,
-    /// Some types could not be read, where every error is wanted: others may name them.
+    /// Whether some types could not be read while all errors are collected: variables may name them.
     is_partial: bool,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct TypeWords {
     pub(super) element: &'static str,
     /// The suffix of the names of the five kinds.
     pub(super) suffix: &'static str,
-    /// Whether the items of an enumeration say their values; else they count from 1.
+    /// Whether the items of an enumeration have values; else they count from 1.
     pub(super) has_values: bool,
 }
 
@@ -167,11 +167,11 @@ fn items(
     Ok(items)
 }
 
-/// A scalar variable as far as both versions have the same: what else it has is for its reader to say.
+/// A scalar variable with the attributes that both versions share; its reader adds the rest.
 pub(super) struct ScalarVariable<'a> {
     /// The variable, with the defaults of attributes that only one version has.
     pub(super) variable: Variable,
-    /// The element that says its type.
+    /// The child element that gives its type.
     pub(super) own: Element<'a>,
 }
 
@@ -204,7 +204,7 @@ pub(super) fn read<'a>(
         Some(declared) => written.or(declared),
         None => written,
     };
-    // What it takes from its type has been checked there.
+    // The attributes of its type were checked there.
     if !says_nothing {
         shared.check(own, units);
     }
@@ -254,7 +254,7 @@ pub(super) fn read<'a>(
     Ok(ScalarVariable { variable, own })
 }
 
-/// An attribute, unless it is empty, as generators leave it that have nothing to say.
+/// An attribute, unless it is empty: some generators write empty ones.
 pub(super) fn written<'a>(own: Element<'a>, name: &str) -> Option<Attribute<'a>> {
     let attribute = own.attribute(name)?;
     if attribute.value.trim_ascii().is_empty() {
@@ -264,12 +264,12 @@ pub(super) fn written<'a>(own: Element<'a>, name: &str) -> Option<Attribute<'a>>
     Some(attribute)
 }
 
-/// A flag; false where it is not written or empty.
+/// A flag; false if it is missing or empty.
 pub(super) fn flag(element: Element<'_>, name: &str) -> Result<bool, DescriptionError> {
     Ok(scalar(element, name)?.unwrap_or(false))
 }
 
-/// A number or boolean that need not be there; `None` where it is not written or empty.
+/// An optional number or boolean; `None` if it is missing or empty.
 pub(super) fn scalar<T: ScalarValue>(element: Element<'_>, name: &str) -> Result<Option<T>, DescriptionError> {
     written(element, name).map_or(Ok(None), Attribute::optional_scalar)
 }

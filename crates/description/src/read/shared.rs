@@ -12,10 +12,10 @@ const FLOAT: [&str; 8] = ["quantity", "unit", "displayUnit", "relativeQuantity",
 const INTEGER: [&str; 3] = ["quantity", "min", "max"];
 const BINARY: [&str; 2] = ["mimeType", "maxSize"];
 
-/// The bits of the names of all these attributes: most variables have none.
+/// The bits of the names of all these attributes: most variables have none of them.
 const BITS: u64 = bits(&FLOAT) | bits(&INTEGER) | bits(&BINARY);
 
-/// The attributes that both a type definition and a variable of that type may have; those of clocks are not among them.
+/// The attributes that both a type definition and a variable of that type may have, without those of clocks.
 pub(super) fn attribute_names(variable_type: VariableType) -> &'static [&'static str] {
     match variable_type {
         VariableType::Float32 | VariableType::Float64 => &FLOAT,

@@ -47,7 +47,7 @@ pub fn may_write(folder: &Path, sources: &[StimulusSource]) -> Result<(), Error>
     let Ok(folder) = folder.canonicalize() else { return Ok(()) };
     for path in sources.iter().flat_map(StimulusSource::paths) {
         let Ok(real) = path.canonicalize() else { continue };
-        let is_recorded = real.file_name().and_then(|name| name.to_str()).is_some_and(series::is_one);
+        let is_recorded = real.file_name().and_then(|name| name.to_str()).is_some_and(series::is_name_of_recording);
         if real.starts_with(&folder) && is_recorded {
             let message = format!("the run would overwrite {}, a stimulus of its rig", path.display());
             return Err(Error::Output(folder, std::io::Error::other(message)));

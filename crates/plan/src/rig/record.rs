@@ -9,8 +9,8 @@ use toml_edit::{Item, Value};
 use vecud_base::time::Nanos;
 
 const RECORD: &[&str] = &["signals", "format", "mcap", "text_size", "clocks", "rule", "rotate", "max_size", "keep"];
-/// Bytes that a recorded string or binary can have at most.
-const LONGEST: usize = 1 << 16;
+/// The largest `text_size`, bytes.
+const LARGEST_TEXT: usize = 1 << 16;
 const RULE: &[&str] = &["signals", "every", "change"];
 
 /// `[record]`.
@@ -20,7 +20,7 @@ pub struct RigRecord {
     pub signals: Vec<At<String>>,
     /// `format`: the files that are written, each format once, in the order of [`Format::ALL`].
     pub formats: Vec<At<Format>>,
-    /// `text_size`: bytes that a recorded string or binary may have; `None`: they are not recorded.
+    /// `text_size`: the longest recorded string or binary, bytes; `None`: strings and binaries are not recorded.
     pub text_size: Option<usize>,
     /// `clocks`: patterns match clocks as well, whose ticks are then recorded.
     pub clocks: bool,
@@ -49,7 +49,7 @@ impl RigRecord {
 pub enum Format {
     /// `"csv"`: `signals.csv`, a row for each time.
     Csv,
-    /// `"mcap"`: `signals.mcap`, a message for each activation, written like this.
+    /// `"mcap"`: `signals.mcap`, a message for each activation, in this encoding.
     Mcap(MessageEncoding),
     /// `"arrow"`: `signals.arrows`, the rows as columns.
     Arrow,
@@ -73,7 +73,7 @@ impl Format {
         match self {
             Format::Csv => ["csv", "csv"],
             Format::Mcap(_) => ["mcap", "mcap"],
-            // So the Arrow project calls files with a stream.
+            // The Arrow project's extension for files with a stream.
             Format::Arrow => ["arrow", "arrows"],
         }
     }
@@ -107,9 +107,9 @@ impl Rotation {
 }
 
 /// The shortest `rotate`, ns: 1 ms.
-const SHORTEST: i64 = 1_000_000;
+const SHORTEST_ROTATION: i64 = 1_000_000;
 /// The smallest `max_size`, bytes.
-const SMALLEST: u64 = 1 << 16;
+const SMALLEST_SIZE: u64 = 1 << 16;
 
 /// `[[record.rule]]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,10 +120,10 @@ pub struct RigRule {
     pub rule: Rule,
 }
 
-/// Rule for the samples of a signal to keep.
+/// Selects the samples of a signal that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rule {
-    /// `every`: each so-manieth sample of its clock, the first included; never 0.
+    /// `every` = n: each n-th sample of the signal's clock, the first included; never 0.
     pub every: u32,
     /// `change`: of these samples, only those that differ from the last kept one by more than this; 0: that differ at all.
     pub change: Option<f64>,
@@ -138,8 +138,9 @@ impl Rule {
 pub(super) fn read_record(section: TableReader) -> RigRecord {
     let section = section.only(RECORD);
     let rules = section.tables("rule", "[[record.rule]]");
-    let size =
-        |item: &Item| item.as_integer().and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=LONGEST).contains(n));
+    let size = |item: &Item| {
+        item.as_integer().and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=LARGEST_TEXT).contains(n))
+    };
     let text_size = section.read("text_size", "a whole number of bytes from 1 to 65536", size);
     RigRecord {
         signals: patterns(&section).unwrap_or_else(|| RigRecord::everything(section.place).signals),
@@ -154,11 +155,11 @@ pub(super) fn read_record(section: TableReader) -> RigRecord {
 fn read_rotation(section: &TableReader) -> Rotation {
     let duration = |item: &Item| {
         let duration: SignedDuration = item.as_str()?.parse().ok()?;
-        i64::try_from(duration.as_nanos()).ok().filter(|nanos| *nanos >= SHORTEST).map(Nanos)
+        i64::try_from(duration.as_nanos()).ok().filter(|nanos| *nanos >= SHORTEST_ROTATION).map(Nanos)
     };
     let size = |item: &Item| {
         let size: ByteSize = item.as_str()?.parse().ok()?;
-        Some(size.as_u64()).filter(|bytes| *bytes >= SMALLEST)
+        Some(size.as_u64()).filter(|bytes| *bytes >= SMALLEST_SIZE)
     };
     let count = |item: &Item| item.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
     let every = section.read("rotate", "a duration of at least 1 ms, as \"1h\", \"10min\" or \"90s\"", duration);
@@ -209,7 +210,7 @@ fn read_formats(section: &TableReader) -> Vec<At<Format>> {
     formats
 }
 
-/// A word or a list of words.
+/// Reads `format`: a word or a list of words.
 fn read_format(section: &TableReader) -> Vec<At<Format>> {
     let Some(item) = section.get("format") else { return vec![At { value: Format::Csv, place: section.place }] };
     let place = section.place_of(item);

@@ -2,7 +2,6 @@
 //!
 //! The rig's figures count first, then measured ones. A missing figure is no error: the bounds that depend on it are not known.
 
-use crate::schedule::QUEUE;
 use crate::{HostFigures, Plan, Release, UnitId, UnitPlan};
 use vecud_base::time::{Fraction, Nanos};
 
@@ -11,8 +10,8 @@ pub const WAKEUP: Nanos = Nanos(50_000);
 /// Processor time of the host per activation where the rig does not give it (`overhead_us`): timer interrupt, two context switches, the gate before the first FMI call, and recording after the
 /// last.
 pub const OVERHEAD: Nanos = Nanos(5_000);
-/// External events that may arrive at once: as many as may wait for their clock.
-pub const MAX_BURST: u64 = QUEUE as u64;
+/// External events that may arrive at once: as many as may wait for their clock (`schedule::QUEUE`).
+pub const MAX_BURST: u64 = 16;
 
 /// The measurements of a run in real time.
 #[derive(Clone, Debug, Default, PartialEq)]

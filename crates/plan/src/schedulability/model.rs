@@ -1,4 +1,4 @@
-//! A clock in numbers, all times in one unit. See [`super::Ticks`] for how they come about.
+//! A task in whole numbers of one unit of time ([`super::CommonUnit`]).
 
 use super::ArrivalPattern;
 

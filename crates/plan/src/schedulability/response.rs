@@ -18,7 +18,7 @@
 //! A. Burns, A. Wellings, "An extendible approach for analysing fixed priority hard real-time tasks", Real-Time Systems 6 (1994).
 
 use super::arrival::distance;
-use super::ticks::gcd;
+use super::common_unit::gcd;
 use super::{ArrivalPattern, DelayedPattern, Demand, load};
 use std::cmp::Ordering;
 

@@ -3,7 +3,7 @@
 use super::known::{AnalysisInput, KnownTask, Origin, ReleasePattern, burst_deadline, burst_jitter, known};
 use super::system::{Stage, fixed_point};
 use super::{
-    ArrivalPattern, Arrivals, Demand, Load, MeasuredRun, ResponseBound, ResponseResult, Task, Ticks, blocks, load,
+    ArrivalPattern, Arrivals, CommonUnit, Demand, Load, MeasuredRun, ResponseBound, ResponseResult, Task, blocks, load,
 };
 use crate::{Plan, UnitId};
 use std::collections::BTreeSet;
@@ -144,7 +144,7 @@ pub fn analyse(plan: &Plan, measured: Option<&MeasuredRun>) -> Analysis {
         (Some(place), Some(alone)) if system.tasks[place].waits && !system.unknown[task] => {
             match (stage.outcome(place), alone.outcome(place)) {
                 (ResponseResult::Bounded(bound), ResponseResult::Bounded(alone)) => {
-                    Some(system.ticks.to_nanos(bound.response).minus(system.ticks.to_nanos(alone.response)))
+                    Some(system.unit.to_nanos(bound.response).minus(system.unit.to_nanos(alone.response)))
                 }
                 _ => None,
             }
@@ -190,7 +190,7 @@ pub(super) fn interval(tasks: &[KnownTask], task: usize, burst: bool) -> Option<
 /// The active tasks whose figures are all known.
 struct System {
     tasks: Vec<Task>,
-    ticks: Ticks,
+    unit: CommonUnit,
     /// The place of each task of the plan among `tasks`.
     place: Vec<Option<usize>>,
     /// The inverse of `place`.
@@ -211,9 +211,9 @@ impl System {
             Some((ReleasePattern::Every(interval) | ReleasePattern::Bursts(interval), _)) => Some(*interval),
             _ => None,
         });
-        let ticks = Ticks::of(intervals);
+        let unit = CommonUnit::of(intervals);
         let (unknown, turns) = (unknown(plan, known), plan.turns());
-        let mut system = System { tasks: Vec::new(), ticks, place, task, unknown, turns };
+        let mut system = System { tasks: Vec::new(), unit, place, task, unknown, turns };
         system.tasks = system.task.iter().map(|&task| system.in_numbers(plan, known, task)).collect();
         // All levels that share a priority, except the least urgent one, wait for others of these.
         for shared in plan.shared() {
@@ -229,22 +229,22 @@ impl System {
     }
 
     fn in_numbers(&self, plan: &Plan, known: &AnalysisInput, task: usize) -> Task {
-        let (planned, input, ticks) = (&plan.units[task], &known.tasks[task], self.ticks);
+        let (planned, input, unit) = (&plan.units[task], &known.tasks[task], self.unit);
         let overhead = known.overhead.0;
         let execution = input.execution.map_or(Nanos(0), |(execution, _)| execution);
         // A wait is a switch to the other task and back.
         let section = if input.section.0 > Nanos(0) { input.section.0.plus(overhead) } else { Nanos(0) };
         let arrivals = match input.pattern.as_ref().map(|(pattern, _)| pattern) {
             Some(ReleasePattern::Every(interval)) => {
-                Arrivals::Own(ArrivalPattern::Grid { interval: ticks.interval(*interval), jitter: 0 })
+                Arrivals::Own(ArrivalPattern::Grid { interval: unit.of_interval(*interval), jitter: 0 })
             }
             Some(ReleasePattern::Bursts(interval)) => {
-                let interval = ticks.interval(*interval);
+                let interval = unit.of_interval(*interval);
                 Arrivals::Own(ArrivalPattern::Grid { interval, jitter: burst_jitter(interval) })
             }
             // The host, too, releases at whole nanoseconds.
             Some(ReleasePattern::Times(times)) => {
-                Arrivals::Own(ArrivalPattern::Times(times.iter().map(|time| ticks.nanos(*time)).collect()))
+                Arrivals::Own(ArrivalPattern::Times(times.iter().map(|time| unit.of_nanos(*time)).collect()))
             }
             Some(ReleasePattern::TickedBy(causes)) => {
                 Arrivals::By(causes.iter().filter_map(|cause| self.place[cause.0]).collect())
@@ -258,9 +258,9 @@ impl System {
             level: planned.level,
             waits: false,
             turn: self.turns[task],
-            execution: ticks.nanos(execution.plus(overhead).plus(planned.polls(plan))),
-            section: ticks.nanos(section),
-            wake: ticks.nanos(known.wakeup[task].0),
+            execution: unit.of_nanos(execution.plus(overhead).plus(planned.polls(plan))),
+            section: unit.of_nanos(section),
+            wake: unit.of_nanos(known.wakeup[task].0),
             arrivals,
         }
     }
@@ -271,7 +271,7 @@ impl System {
     }
 
     fn worst(&self, place: usize, bound: &ResponseBound, stage: &Stage, known: &AnalysisInput) -> Worst {
-        let nanos = |ticks: i128| self.ticks.to_nanos(ticks);
+        let nanos = |units: i128| self.unit.to_nanos(units);
         let blocking = blocks(&self.tasks, place);
         let before: Vec<usize> = stage.before(place).collect();
         let interference = before.iter().filter_map(|&other| {
