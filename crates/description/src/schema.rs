@@ -1,5 +1,5 @@
-//! Rules of the schemas (`fmi3ModelDescription.xsd` and those of FMI 2.0 and 1.0), and of the text beside them, over single elements: what the
-//! readers pass over since no run depends on it, and what only who validates an FMU wants to hear of.
+//! Rules of the schemas (`fmi3ModelDescription.xsd` and those of FMI 2.0 and 1.0), and of the text beside them, over single elements. The
+//! readers do not check them, since no run depends on them; they are for validating an FMU.
 //!
 //! One table for the order of children, one for elements that hold text, one for all other rules.
 
@@ -102,7 +102,7 @@ const ORDERS: &[ChildOrder] = &[
 /// Elements whose content belongs to tools.
 const OF_TOOLS: &[&str] = &["Annotations", "VendorAnnotations"];
 
-/// Elements that hold text: in FMI 2.0 the schema says nothing of what is in a `<Boolean>` and `<String>` of a type.
+/// Elements that hold text: in FMI 2.0 the schema allows any content in a `<Boolean>` and `<String>` of a type.
 const TEXTS: &[(Abi, &str, &str)] = &[
     (Abi::Fmi1, "DirectDependency", "Name"),
     (Abi::Fmi2, "SimpleType", "Boolean"),

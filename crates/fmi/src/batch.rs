@@ -284,8 +284,8 @@ impl Batch {
     /// A batch whose items are all enabled: the usual one for getting.
     ///
     /// # Panics
-    /// For clocks, which do not cross the boundary this way, and for strings and binaries, of which
-    /// [`Batch::awaiting_bytes`] must know how long they get.
+    /// For clocks, which do not cross the boundary this way, and for strings and binaries: [`Batch::awaiting_bytes`]
+    /// needs their lengths.
     pub fn new(variable_type: VariableType, variables: Vec<(ValueReference, usize)>) -> Batch {
         Batch::awaiting(variable_type, variables).all_enabled()
     }

@@ -26,7 +26,8 @@ pub fn is_library(file: &Path) -> bool {
     file.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(LIBRARY))
 }
 
-/// What an FMU's library, or one that the FMU brings beside it, calls of Python and nothing that it needs has; nothing where Python is loaded with this program.
+/// The symbols of Python that an FMU's library, or one that the FMU brings beside it, uses and that no library of its needs has;
+/// none if Python is loaded with this program.
 pub fn calls(library: &Path) -> Vec<String> {
     let preloaded = env::var_os("LD_PRELOAD").unwrap_or_default();
     if preloaded.to_string_lossy().split([':', ' ']).any(|file| is_library(Path::new(file))) {

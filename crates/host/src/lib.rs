@@ -3,7 +3,7 @@
 //!
 //! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
 //!
-//! [`doctor`] looks at the machine and says what costs latency.
+//! [`doctor`] examines the machine for causes of latency.
 //!
 //! FMU code never runs in this process, so whatever it does, the recordings and the report are written.
 

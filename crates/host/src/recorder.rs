@@ -113,7 +113,7 @@ impl<'a> Recorder<'a> {
         Recorder { questions: Some(questions), ..self }
     }
 
-    /// Starts the files in `out`: `run.log` is appended to, signal files begin anew.
+    /// Starts the files in `out`: `run.log` is appended to, signal files are made anew.
     pub fn open(&mut self, out: &Path) {
         self.open = true;
         match RunLog::open(out, self.board, self.plan.host.log_file_limit()) {

@@ -22,7 +22,7 @@ pub fn page_size() -> usize {
 
 /// Locks all pages that the process has and will have.
 ///
-/// Refused when a finite `RLIMIT_MEMLOCK` counts for this process: locking could succeed, and some later allocation or
+/// Refused if a finite `RLIMIT_MEMLOCK` counts for this process: locking could succeed, and some later allocation or
 /// thread would fail instead, at a worse time. [`resident`](super::resident) locks as far as such a limit goes.
 pub fn lock_all() -> Result<(), SysError> {
     const WHAT: &str = "lock all memory";

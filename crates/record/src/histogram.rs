@@ -242,9 +242,9 @@ impl SparseHistogram {
         self.0.iter().fold(0, |all, own| all.saturating_add(own.count))
     }
 
-    /// How many values there are up to each of the bounds, which increase, and beyond the one before; last, how many beyond all of
-    /// them. No value is counted below a bound that it exceeds: where a bound divides a bucket, all of that counts as beyond, so a
-    /// value that is less than 1/128 below the bound may.
+    /// The number of values up to each of the bounds, which increase, and beyond the one before; last, the number beyond all of
+    /// them. No value is counted below a bound that it exceeds: if a bound divides a bucket, the whole bucket counts as beyond, so
+    /// a value less than 1/128 below the bound may count as beyond.
     pub fn between(&self, bounds: &[u64]) -> Vec<u64> {
         let mut all = vec![0u64; bounds.len() + 1];
         let mut place = 0;

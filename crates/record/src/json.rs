@@ -1,8 +1,8 @@
 //! Messages in JSON, with a schema that is valid for each of them, and readable for Foxglove's tools.
 //!
-//! A message has `time` (s) and the values that the activation has set and read, by the names of their variables, without the
-//! FMU's. A binary is `"0x"` and its hexadecimal digits. Numbers read back exactly; `"NaN"`, `"Infinity"` and `"-Infinity"` stand for what JSON cannot write, null for an
-//! element that the array has not at that time.
+//! A message has `time` (s) and the values that the activation has set and read, by the names of their variables, without the FMU's. A
+//! binary is `"0x"` and its hexadecimal digits. Numbers read back exactly; `"NaN"`, `"Infinity"` and `"-Infinity"` stand for numbers that
+//! JSON cannot write, null for an element that the array does not have at that time.
 //!
 //! Foxglove's tools accept a property only if its type is a single word. But numbers that JSON cannot write are texts,
 //! and an element that an array lacks is null. So such a property has its word, and beside it a reference to its real

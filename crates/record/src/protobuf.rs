@@ -1,4 +1,4 @@
-//! Messages in the binary form of protobuf, with their schema: module `recording::protobuf` says what is in them.
+//! Messages in the binary form of protobuf, with their schema: module `recording::protobuf` describes both.
 
 use super::encoding::{Encoding, MessageChannel};
 use super::sample_sink::Sample;

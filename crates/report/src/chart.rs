@@ -15,7 +15,7 @@
 //! ([`Frame::with_rows`], [`Axis::bare`]) vertical coordinates are those of the drawing.
 //!
 //! Texts are text: the chart escapes them. Colours, dashes and shapes are classes of html/style.css; a style is an index into
-//! them, of which [`COLOURS`] can be told apart, in grey as well.
+//! them, and [`COLOURS`] of them can be told apart, in grey as well.
 //!
 //! Screen readers get the title of the chart ([`Chart::svg`]), and the spans of its axes as a description.
 //!

@@ -7,9 +7,9 @@
 //!   and throws away what it has not written yet. That is said, and the keep-alive goes on.
 //! - A session that prepares a run, or writes the report of one, has no count: how long that takes the FMU, the compiler and the length
 //!   of the run say.
-//! - Everybody else whose count stays for longer than the limit is stuck: it waits for what does not come, turns in a circle, was
-//!   stopped, or gets no core. The last of these is nobody's fault here, and still a case for a restart: partitions that leave no core
-//!   to whoever watches them are ended with the daemon.
+//! - Any other part whose count stays for longer than the limit is stuck: it waits for something that does not come, loops for ever,
+//!   was stopped, or gets no core. The last of these is no fault of the daemon, and still a case for a restart: partitions that leave no
+//!   core to their supervisor are ended with the daemon.
 //! - Time in which nobody has looked (the whole process was stopped) is held against nobody.
 
 use super::super::name::RigName;

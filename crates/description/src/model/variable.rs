@@ -364,7 +364,7 @@ impl Variable {
     }
 }
 
-/// The variable with whose value reference another one is got and set.
+/// The variable whose value reference an alias uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AliasOf {
     /// Index of that variable in the list of variables.

@@ -4,9 +4,9 @@
 //! Each has a list of its functions (the meaning that all share, a [`Function`](crate::Function); the name in C; the signature;
 //! the interface types that have it), from which its table is made (`tables`), and a [`CInterface`] for loading.
 //!
-//! Calls go through [`Functions`]. FMI 3.0's own functions stand in it, so that nothing lies between a call and the FMU.
-//! FMI 2.0 and 1.0 fill it with adapters, and what Rust takes for their instance is an [`adapter::Component`]. An adapter
-//! that cannot express a call in its C interface calls nothing and answers [`NOT_CALLED`](crate::types::NOT_CALLED).
+//! Calls go through [`Functions`]. It has FMI 3.0's own functions, so that nothing lies between a call and the FMU. FMI
+//! 2.0 and 1.0 fill it with adapters, and their instance in Rust is an [`adapter::Component`]. An adapter that cannot
+//! express a call in its C interface calls nothing and answers [`NOT_CALLED`](crate::types::NOT_CALLED).
 
 mod adapter;
 mod birth;

@@ -76,8 +76,8 @@ pub(super) struct Header {
 }
 
 /// All headers, repeated ones too: the zip crate keeps only the last of entries with one name, so this reads the directory itself:
-/// headers of 46 bytes, with the version at 6, bits and method behind it, the checksum and both sizes from 16 on and the lengths of
-/// what follows at 28, 30 and 32.
+/// headers of 46 bytes, with the version at 6, bits and method behind it, the checksum and both sizes from 16 on, and the lengths
+/// of the following parts at 28, 30 and 32.
 pub(super) fn headers(file: &File, start: u64) -> io::Result<Vec<Header>> {
     let mut reader = BufReader::new(file);
     reader.seek(SeekFrom::Start(start))?;

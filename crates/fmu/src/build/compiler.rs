@@ -200,8 +200,8 @@ fn command(named: Option<&str>, environment: Option<&str>, usual: &str) -> Vec<O
     if words.is_empty() { vec![usual.into()] } else { words }
 }
 
-/// What a compiler may have failed of that was kept from it; `is_locked`: whether the kernel has kept it from other files,
-/// `None` where nothing was kept from it.
+/// A hint that a compiler may have failed for lack of files that were kept from it; `is_locked`: whether the kernel has
+/// kept it from other files, `None` if nothing was kept from it.
 fn withheld(status: ExitStatus, words: &str, is_locked: Option<bool>) -> Option<Withheld> {
     const OUT_OF_BOUNDS: [&str; 5] =
         ["out of memory", "memory exhausted", "Cannot allocate memory", "File too large", "limit exceeded"];

@@ -90,8 +90,8 @@ pub(super) fn macros(abi: Abi, interface: Interface, model_identifier: &str) -> 
     }
 }
 
-/// FMI 1.0: sources usually define the prefix by themselves, as the same. The same sources often are of both interface types, and
-/// `FMI_COSIMULATION` is by what the FMU SDK, from which many descend, tells them apart.
+/// FMI 1.0: sources usually define the same prefix by themselves. The same sources often are of both interface types; many
+/// descend from the FMU SDK, which tells the types apart by `FMI_COSIMULATION`.
 fn prefixed(interface: Interface, model_identifier: &str) -> String {
     let prefix = match is_word_of_c(model_identifier) {
         true => format!("#define MODEL_IDENTIFIER {model_identifier}\n"),

@@ -7,10 +7,10 @@
 //!   w(q) = B + (q + 1) · C + Σ over the others of most(w(q)) · C
 //!
 //! where B is the blocking, C an execution and *most* counts activations within a span; the smallest solution is found by
-//! inserting, from below. It was due not before the shortest distance δ of q activations after the first, which itself may
-//! have woken late by `wake`, so its response is w(q) + wake - δ(q), and the worst is the largest of these until a busy
-//! period ends: until no further activation has come by w(q). Only the first one need be looked at where it is done before the
-//! next is due, but a later one can be worse otherwise.
+//! inserting, from below. The q-th activation was due not before the shortest distance δ of q activations after the first,
+//! which itself may have woken late by `wake`, so its response is w(q) + wake - δ(q). The worst response is the largest of
+//! these until a busy period ends: until no further activation has come by w(q). Only the first activation matters if it is
+//! done before the next is due; else a later one can be worse.
 //!
 //! Sources: the equation for q = 0, M. Joseph, P. Pandya, "Finding response times in a real-time system", The Computer Journal
 //! 29 (1986); with blocking and jitter, Audsley et al. (see [`super::DelayedPattern`]); with several activations, J. Lehoczky, "Fixed

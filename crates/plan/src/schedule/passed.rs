@@ -49,8 +49,8 @@ impl Passed {
         Some(Passed { first, count: further + 1, interval })
     }
 
-    /// The releases after `counted` of a clock of which no activation is under way; `origin` is the first instant of its grid. Other
-    /// arguments and the answer are those of [`Passed::of`].
+    /// The releases of a clock after `counted`; `origin` is the first instant of its grid. Other arguments and the answer are those
+    /// of [`Passed::of`]. Precondition: no activation of the clock is under way.
     pub fn on_grid(
         origin: Instant,
         interval: Fraction,

@@ -1,10 +1,10 @@
-//! Columns of a recording, thinned so that they can be drawn: of any number of rows each column keeps a fixed number of buckets,
-//! with what it showed first, last, least and most in each. No extreme is lost, however short it was.
+//! Columns of a recording, thinned for drawing: of any number of rows each column keeps a fixed number of buckets, each with its
+//! first, last, least and greatest value. No extreme is lost, however short it was.
 //!
-//! A value holds until the next one, as it does for whoever reads the variable, so a bucket begins with what the one before it
-//! ended with. All columns have the same buckets. When a recording outgrows them, neighbours become one and a bucket is twice as
-//! long; its length is a power of two in seconds. What is kept therefore depends on the rows alone: as if the length that a bucket
-//! has in the end had been known at first.
+//! A value holds until the next one, as it does for readers of the variable, so a bucket begins with the last value of the one
+//! before. All columns have the same buckets. When a recording outgrows them, neighbours become one and a bucket is twice as long;
+//! its length is a power of two in seconds. The buckets therefore depend on the rows alone: as if their final length had been
+//! known at first.
 //!
 //! Pure, and of bounded size: a row costs a comparison for each column that it may change, and no memory.
 

@@ -1,6 +1,6 @@
-//! Reads what a run has recorded, `signals.csv`, `signals.mcap` or (with the feature `arrow`) `signals.arrows`: row after row, in the
-//! order of time, however long it is.
-//! So are stimuli read, and CSV files of other tools: [`Dialect`] says how they differ.
+//! Reads the recording of a run, `signals.csv`, `signals.mcap` or (with the feature `arrow`) `signals.arrows`: row after row, in the
+//! order of time, however long it is. Stimuli are read in the same way, and CSV files of other tools: [`Dialect`] has the
+//! differences.
 //!
 //! All formats give the same rows: the time, and the value of each column then, as text that reads back exactly (`NaN`,
 //! `inf`, `-inf`, booleans as 0 and 1, an empty text where there is no value). A recording of a killed process is read as

@@ -1,4 +1,4 @@
-//! Messages in the binary form of protobuf, and the schema that says what is in them, as far as recordings have them.
+//! Messages in the binary form of protobuf, and their schema, as far as recordings have them.
 //!
 //! * A message has one field for its time, and one for each column: [`FIRST_COLUMN`] and on, in the order of the recording,
 //!   without the [`RESERVED`] numbers. A column whose field is not in a message was neither set nor read. Field [`ABSENT`] has the

@@ -1,12 +1,12 @@
-//! Notes become activations with what happened inside of them, in the order of their ends.
+//! Turns notes into activations with the events inside of them, in the order of their ends.
 //!
-//! What lies between: who was preempted by whom, found from activations that lie inside of others on the same core (the core
-//! of a `SCHED_FIFO` thread that is not running belongs to who is above it), and which tick brought which activation about.
+//! Two things lie between: preemptions, found from activations that lie inside of others on the same core (while a
+//! `SCHED_FIFO` thread does not run, its core belongs to a more urgent one), and the tick that caused each activation.
 //!
-//! Notes come from one ring after the other while partitions go on. So what has ended after the look at the rings began
-//! waits for the next look: of everything that ended before, the notes are there, since whoever preempts has noted its own
-//! activation before the preempted one goes on. Only who is preempted itself between its end and its note comes late; that
-//! is still before the note of whom it has preempted.
+//! Notes come from one ring after the other while partitions go on. So activations that have ended after the look at the
+//! rings began wait for the next look: for all that ended before, the notes are there, since a preempting thread has noted
+//! its own activation before the preempted one goes on. Only the note of a thread that is preempted between its end and
+//! its note comes late; that is still before the note of the activation that it has preempted.
 
 use super::note::Note;
 use std::collections::{HashMap, VecDeque};

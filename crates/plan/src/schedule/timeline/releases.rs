@@ -1,4 +1,4 @@
-//! The releases of one task, and what becomes of its ticks.
+//! The releases of one task, and the outcomes of its ticks.
 
 use crate::schedule::grid::{Grid, first_after};
 use crate::{Release, UnitId};
