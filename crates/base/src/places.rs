@@ -77,7 +77,7 @@ impl<'a> LineIndex<'a> {
     }
 }
 
-/// The byte at which a part of a text begins; `None` if it is no part of it but a text of its own.
+/// The byte at which a part of a text begins; `None`: it is a text of its own.
 pub fn offset(text: &str, part: &str) -> Option<usize> {
     let at = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     text.get(at..)?.len().ge(&part.len()).then_some(at)

@@ -28,12 +28,12 @@ pub fn plain(text: &str) -> String {
     Plain(text).to_string()
 }
 
-/// A message of several lines, each of them as [`Plain`] writes it, without the white space around it.
+/// The lines of a message, each of them as [`Plain`] writes it, without the white space around it.
 pub fn plain_lines(text: &str) -> impl Iterator<Item = String> {
     text.lines().map(|line| plain(line.trim()))
 }
 
-/// A word of a command line as one types it in a POSIX shell, quoted where it must be.
+/// A word as a user types it on the command line of a POSIX shell, quoted if necessary.
 pub fn shell_word(word: &str) -> String {
     let harmless = |c: char| c.is_ascii_alphanumeric() || "/._-+,:=@%".contains(c);
     match !word.is_empty() && word.chars().all(harmless) {

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use vecud_linux::affinity;
 use vecud_plan::RunningRig;
 
-/// Has all threads of this process on the cores, of these, that are theirs beside such rigs.
+/// Moves all threads of this process to the cores among `cpus` that are theirs beside such rigs.
 pub fn settle(cpus: &BTreeSet<usize>, running: &[RunningRig]) {
     affinity::keep_process_on(&own(cpus, running));
 }
 
-/// Cores without partitions. If there are none, those that are nobody's alone, and if there are none of these either, all: partitions
-/// go first wherever they are, and most of them sleep most of the time.
+/// Cores without partitions. If there are none, those that no rig has alone, and if there are none of these either, all: partitions
+/// go first on any core, and most of them sleep most of the time.
 fn own(cpus: &BTreeSet<usize>, running: &[RunningRig]) -> BTreeSet<usize> {
     let without = |rigs: &mut dyn Iterator<Item = &RunningRig>| {
         let theirs: BTreeSet<usize> = rigs.flat_map(RunningRig::cores).collect();

@@ -6,13 +6,13 @@ use utoipa::ToSchema;
 use vecud_linux::rights::Rights;
 use vecud_plan::Mode;
 
-/// Where a rig's text is.
+/// The place of a rig's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RigSource {
     /// Here.
     Text(String),
-    /// In this rig file, `.fmu` file, or folder of an FMU.
+    /// The rig is in this rig file, `.fmu` file, or folder of an FMU.
     Path(PathBuf),
 }
 
@@ -58,7 +58,7 @@ struct File {
 }
 
 impl Definition {
-    /// The text of a file of it.
+    /// The content of a file with the definition.
     ///
     /// # Errors
     /// A path is not UTF-8.
@@ -66,7 +66,7 @@ impl Definition {
         serde_json::to_vec_pretty(&File { checksum: Some(self.checksum()?), definition: self.clone() })
     }
 
-    /// What the text of a file says; `Err`: why it cannot be read.
+    /// The definition in the content of a file; `Err`: the reason why it cannot be read.
     pub fn of_text(text: &[u8]) -> Result<Definition, String> {
         let told = |error: serde_json::Error| error.to_string();
         let File { checksum, definition } = serde_json::from_slice(text).map_err(told)?;
@@ -83,7 +83,7 @@ impl Definition {
     }
 }
 
-/// A rig, and what is wanted of it.
+/// A rig, and its wanted state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
     /// The rig.

@@ -1,7 +1,7 @@
 //! Events of rigs, as streams for listeners.
 //!
-//! Guarantees: nobody who listens is waited for. What a reader has no room for is lost to him, and he is told how much; a stream ends
-//! with the daemon; there are so many at most.
+//! Guarantees: the daemon waits for no reader. Messages without room are lost to their reader, who is told their number; a stream
+//! ends with the daemon; the number of streams is limited.
 
 use super::name::RigName;
 use serde::Serialize;
@@ -28,10 +28,10 @@ const FRESH: Duration = Duration::from_millis(500);
 /// The streams of the daemon.
 pub struct Streams {
     permits: Arc<Semaphore>,
-    /// The part of them that whoever has no token may have.
+    /// The part of the streams for readers without the token.
     of_strangers: Arc<Semaphore>,
     ended: watch::Sender<bool>,
-    /// The last figures of each rig of which streams were told, as JSON, and when they were collected.
+    /// The last figures of each rig with a stream, as JSON, and the time at which they were collected.
     figures: Mutex<BTreeMap<RigName, (Instant, Arc<str>)>>,
 }
 
@@ -59,7 +59,7 @@ impl Streams {
         Some(StreamPermit { _one: self.permits.clone().try_acquire_owned().ok()?, _of_strangers: own })
     }
 
-    /// Tells when all of them are to end.
+    /// A receiver that tells when all streams are to end.
     pub fn ended(&self) -> watch::Receiver<bool> {
         self.ended.subscribe()
     }
@@ -76,7 +76,7 @@ impl Streams {
         Some(figures)
     }
 
-    /// Ends all of them.
+    /// Ends all streams.
     pub fn end(&self) {
         self.ended.send_replace(true);
     }

@@ -1,5 +1,7 @@
-//! `vecud daemon`: rigs by name, each of which runs as a [`Session`](vecud_host::Session), for everybody with access to
+//! `vecud daemon`: rigs by name, each of which runs as a [`Session`](vecud_host::Session), for all users with access to
 //! a socket, or over TCP with a token.
+//!
+//! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
 //!
 //! Guarantees:
 //!

@@ -5,12 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 use vecud_host::LineWeight;
 
-/// A line that the daemon says.
+/// A log line of the daemon.
 #[derive(Clone, Copy, Debug)]
 pub struct DaemonLine<'a> {
-    /// The rig that it is about; `None`: the daemon itself.
+    /// The rig that the line is about; `None`: the daemon itself.
     pub rig: Option<&'a RigName>,
-    /// The run of that rig that goes on, or was the last one; `None`: there was none, or it is about none.
+    /// The running or last run of that rig; `None`: there was none, or the line is about none.
     pub run: Option<&'a str>,
     /// Importance of the line.
     pub weight: LineWeight,
@@ -23,32 +23,32 @@ pub struct DaemonLine<'a> {
 pub struct DaemonLog(Arc<dyn Fn(DaemonLine) + Send + Sync>);
 
 impl DaemonLog {
-    /// `write` is called by any thread, also while rigs run: it must not block.
+    /// A log that calls `write` on any thread, also while rigs run. Precondition: `write` does not block.
     pub fn new(write: impl Fn(DaemonLine) + Send + Sync + 'static) -> DaemonLog {
         DaemonLog(Arc::new(write))
     }
 
-    /// Says this.
+    /// Writes a line.
     pub fn line(&self, line: DaemonLine) {
         (self.0)(line);
     }
 
-    /// Says something about a rig.
+    /// Writes a note about a rig.
     pub(super) fn of(&self, rig: &RigName, text: &str) {
         self.line(DaemonLine { rig: Some(rig), run: None, weight: LineWeight::Note, text });
     }
 
-    /// Says that something may be wrong with a rig.
+    /// Writes a warning about a rig.
     pub(super) fn warn_of(&self, rig: &RigName, text: &str) {
         self.line(DaemonLine { rig: Some(rig), run: None, weight: LineWeight::Warning, text });
     }
 
-    /// Says something about the daemon itself.
+    /// Writes a note about the daemon itself.
     pub fn say(&self, text: &str) {
         self.line(DaemonLine { rig: None, run: None, weight: LineWeight::Note, text });
     }
 
-    /// Says that something may be wrong with the daemon itself.
+    /// Writes a warning about the daemon itself.
     pub(super) fn warn(&self, text: &str) {
         self.line(DaemonLine { rig: None, run: None, weight: LineWeight::Warning, text });
     }

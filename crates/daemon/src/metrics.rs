@@ -23,7 +23,7 @@ use vecud_host::{ClockTotals, Durations, Latencies, RecordedTotals, SessionState
 use vecud_plan::Mode;
 use vecud_report::Scheduling;
 
-/// How the families are written down.
+/// The form of the families.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exposition {
     /// The text format of Prometheus, version 0.0.4.
@@ -33,7 +33,7 @@ pub enum Exposition {
 }
 
 impl Exposition {
-    /// What whoever asks with this header `Accept` gets: OpenMetrics where that is named and not liked less than plain text.
+    /// The form for a client with this header `Accept`: OpenMetrics if the header names it and does not prefer plain text.
     pub fn of(accept: &str) -> Exposition {
         let quality = |kind: &str| {
             let mut all = accept.split(',').map(|range| range.split(';').map(str::trim));
@@ -56,7 +56,8 @@ impl Exposition {
     }
 }
 
-/// Upper bounds of the buckets of all histograms, ns: three in each decade, from what PREEMPT_RT achieves to what stops being real time.
+/// Upper bounds of the buckets of all histograms, ns: three in each decade, from latencies of PREEMPT_RT to those that are no
+/// longer real time.
 const BOUNDS: [u64; 18] = [
     1_000,
     2_000,

@@ -1,4 +1,4 @@
-//! What rigs are called: a name that is one part of a path, of a URL and of a metric's label alike.
+//! Names of rigs: a name is one part of a path, of a URL and of a metric's label alike.
 
 use serde::Serialize;
 use std::fmt;
@@ -20,7 +20,7 @@ impl RigName {
         (begins && goes_on && text.len() <= RigName::LONGEST).then(|| RigName(text.to_owned()))
     }
 
-    /// As text.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

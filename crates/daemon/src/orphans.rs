@@ -21,7 +21,7 @@ pub struct Orphans {
 }
 
 impl Orphans {
-    /// From here on orphans of FMU code come to this process, and leave the table of processes when they have ended.
+    /// From here on this process adopts orphans of FMU code, and removes them from the table of processes when they have ended.
     pub fn adopt() -> Orphans {
         if let Err(error) = offspring::adopt() {
             return Orphans { refused: Some(error.to_string()), over: None, thread: None };

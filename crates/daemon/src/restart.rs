@@ -1,4 +1,4 @@
-//! Whether a rig starts anew when its run is over, and when. Pure.
+//! Whether a rig restarts after the end of its run, and when. Pure.
 
 use std::time::Duration;
 use vecud_plan::rig::RigDaemon;
@@ -15,7 +15,7 @@ const FAILED: u8 = 1;
 pub struct Failures(u32);
 
 impl Failures {
-    /// A run is over that has `lasted` so long. After how long the next one is to begin; `None`: there is none.
+    /// Takes the end of a run that has `lasted` this long. Returns the delay of the next one; `None`: there is none.
     pub fn after(&mut self, policy: RigDaemon, exit_code: u8, lasted: Duration) -> Option<Duration> {
         if lasted >= LONG {
             self.0 = 0;
@@ -29,7 +29,7 @@ impl Failures {
         Some(delay)
     }
 
-    /// How many restarts there were in a row.
+    /// The number of restarts in a row.
     pub fn count(&self) -> u32 {
         self.0
     }

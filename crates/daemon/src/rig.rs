@@ -28,9 +28,9 @@ pub struct ActiveRun {
     pub stop: StopToken,
     /// `None`: it is being prepared.
     pub handle: Option<SessionHandle>,
-    /// Its share of the machine; `None`: not known yet.
+    /// The rig's share of the machine; `None`: unknown so far.
     pub share: Option<RunningRig>,
-    /// When it is over, another one begins, since the rig was made another one.
+    /// Whether another run begins when it is over, since the rig has another definition now.
     reloads: bool,
 }
 
@@ -50,14 +50,14 @@ pub struct ManagedRig {
     name: RigName,
     /// The folder that relative paths count from.
     folder: PathBuf,
-    /// Its runs.
+    /// The rig's runs.
     pub runs: Runs,
     log: DaemonLog,
     definition: Mutex<Option<Definition>>,
     status: watch::Sender<RigStatus>,
     /// Neither this nor the status is held while somebody waits for the disk: whoever looks at the rig needs them.
     running: Mutex<Option<ActiveRun>>,
-    /// Its file as it was at the start of the last run.
+    /// The rig's file at the start of the last run.
     file: Mutex<Option<FileState>>,
     tally: Mutex<Tally>,
     /// Permits of waits for conditions.
@@ -79,7 +79,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl ManagedRig {
-    /// A rig; `Err`: why what is known of it cannot be read.
+    /// A rig; `Err`: the reason why its files cannot be read.
     pub fn new(
         name: RigName,
         folder: PathBuf,
@@ -144,12 +144,12 @@ impl ManagedRig {
         self.waits.clone()
     }
 
-    /// Everything that is said of it from now on.
+    /// All messages about the rig from now on.
     pub fn messages(&self) -> broadcast::Receiver<(LineWeight, Arc<str>)> {
         self.messages.subscribe()
     }
 
-    /// From the next start on the rig is this one.
+    /// From the next start on the rig has this definition.
     pub fn define(&self, definition: Definition) {
         *lock(&self.definition) = Some(definition);
         self.status.send_if_modified(|status| {
@@ -214,7 +214,7 @@ impl ManagedRig {
         Some(self.options_of(definition, stop, 0))
     }
 
-    /// Another run begins after one that has failed.
+    /// Begins another run after one that has failed.
     pub fn begin_again(&self, definition: &Definition, restarts: u32) -> Options {
         let stop = {
             let mut running = lock(&self.running);
@@ -259,7 +259,7 @@ impl ManagedRig {
         Some((definition, options))
     }
 
-    /// Options of a run that begins, after so many restarts in a row.
+    /// Options of a run after this number of restarts in a row.
     fn options_of(&self, definition: &Definition, stop: StopToken, restarts: u32) -> Options {
         let (start, run) = (definition.wanted.clone().unwrap_or_default(), self.runs.next());
         let (out, within) = (Some(self.runs.path(&run)), Some(self.runs.within().clone()));

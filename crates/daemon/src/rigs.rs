@@ -76,7 +76,7 @@ pub struct Rigs {
     all: Mutex<BTreeMap<RigName, Arc<ManagedRig>>>,
     /// The cores that this process may use, whichever its threads leave to partitions.
     cpus: BTreeSet<usize>,
-    /// Held while it is written down what rigs there are, and what is wanted of them.
+    /// Held while the list of rigs, and their wanted state, is written.
     changing: Mutex<()>,
     /// Held while a rig takes what the others leave of the machine. Nothing slow is done meanwhile, such as planning.
     taking: Mutex<()>,
@@ -98,14 +98,14 @@ pub struct Rigs {
 const BUILDS: usize = 2;
 /// The longest text of a rig.
 const LONGEST: u64 = 512 << 10;
-/// Of rigs with a longer text one at a time is read and planned.
+/// Longer texts are read and planned one rig at a time.
 const SHORT: u64 = 64 << 10;
 
-/// How often it is looked whether all rigs have come to their end.
+/// Time between two looks whether all rigs have come to their end.
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Rigs {
-    /// The rigs that the store knows, none of which runs yet.
+    /// The rigs of the store. None of them runs yet.
     pub fn load(store: Store, folder: PathBuf, log: DaemonLog) -> Result<Rigs, Error> {
         let system = |error: &dyn std::fmt::Display| Error::System(error.to_string());
         let cpus = affinity::allowed_cpus().map_err(|error| system(&error))?;
@@ -144,7 +144,7 @@ impl Rigs {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All, in the order of their names.
+    /// All rigs, in the order of their names.
     pub fn list(&self) -> Vec<Arc<ManagedRig>> {
         self.all().values().cloned().collect()
     }
@@ -241,7 +241,7 @@ impl Rigs {
         Ok(())
     }
 
-    /// Starts a rig; what comes of it its status says.
+    /// Starts a rig; its status has the result.
     pub fn start(self: &Arc<Rigs>, name: &RigName, start: Start) -> Result<Arc<ManagedRig>, RequestError> {
         let _one_after_the_other = self.changing();
         let rig = self.find(name)?;
@@ -274,7 +274,7 @@ impl Rigs {
         }
     }
 
-    /// The runs of a rig, from the preparation of the first one to the report of the last: after a failure it starts anew where it says
+    /// The runs of a rig, from the preparation of the first one to the report of the last: after a failure it restarts if its rig says
     /// so.
     fn run(&self, rig: &Arc<ManagedRig>, mut definition: Definition, mut options: Options) {
         let mut failures = Failures::default();
@@ -330,7 +330,7 @@ impl Rigs {
         }
     }
 
-    /// What a rig runs as now that its run is over, if it was made another one and is to go on.
+    /// The definition with which a rig runs on when its run is over, if it has another one now and is to go on.
     fn begin_reloaded(
         &self,
         rig: &Arc<ManagedRig>,
@@ -351,7 +351,8 @@ impl Rigs {
         }
     }
 
-    /// The rig is no longer wanted. `what` that means is said where it cannot be written down. For whoever has `changing`.
+    /// Marks the rig as no longer wanted. `what`: the consequence, for a warning if the store cannot be written. Precondition:
+    /// the caller holds `changing`.
     fn is_wanted_no_more(&self, rig: &ManagedRig, what: &str) {
         if let Some(definition) = rig.want(None)
             && let Err(error) = self.store.keep(rig.name(), &definition)
@@ -362,12 +363,12 @@ impl Rigs {
         }
     }
 
-    /// What rigs that run, or are about to, hold of the machine.
+    /// The share of the machine of rigs that run, or are about to.
     fn running(&self) -> Vec<RunningRig> {
         self.list().iter().filter_map(|rig| rig.running()?.share).collect()
     }
 
-    /// Prepares a run and starts it, on what those of the others that run leave of the machine. Nobody waits for that.
+    /// Prepares a run and starts it, beside the shares of the other rigs that run. Nobody waits for that.
     fn start_beside(&self, rig: &ManagedRig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _permit = self.permit(options)?;
         let (cpus, builds) = (Some(self.cpus.clone()), self.builds.clone());
@@ -386,7 +387,7 @@ impl Rigs {
         cores::settle(&self.cpus, &self.running());
     }
 
-    /// Starts what is wanted, as after a start of the daemon; before that, runs that were cut off get a report.
+    /// Starts the wanted rigs, as after a start of the daemon; before that, runs that were cut off get a report.
     pub fn resume(self: &Arc<Rigs>) {
         let mut rigs = self.list();
         // Nobody waits for the report of another one.
@@ -439,8 +440,8 @@ impl Rigs {
         Ok((rig, runs))
     }
 
-    /// Looks anew at the files of rigs, and says what is wrong with them. A rig that runs, and whose file has changed, runs anew, once it is
-    /// checked; else its run goes on. One that could not begin before, and could now, is idle again. Blocks for as long as the checks take.
+    /// Reads the files of rigs again, and reports their errors. A running rig whose file has changed restarts, once the file is checked;
+    /// else its run goes on. A rig that could not begin before, and could now, is idle again. Blocks for as long as the checks take.
     pub fn reload(&self) {
         for rig in self.list() {
             let Some(definition) = rig.definition().filter(|own| matches!(own.source, RigSource::Path(_))) else {
@@ -478,8 +479,8 @@ impl Rigs {
         self.checks.ask();
     }
 
-    /// Brings all rigs to their end: at once as soon as somebody asks the daemon a second time. What is wanted of them stays.
-    /// `waits` is called time and again meanwhile.
+    /// Ends all rigs: at once as soon as the daemon is asked a second time. Their wanted state stays. `waits` is called again
+    /// and again meanwhile.
     pub fn end(&self, stop: &StopToken, waits: impl Fn()) {
         self.ends.store(true, SeqCst);
         loop {
@@ -502,7 +503,7 @@ struct Others<'a> {
     own: &'a ManagedRig,
     /// The other rigs that the plan knows of.
     beside: Vec<RunningRig>,
-    /// Held where nobody else may take anything before it.
+    /// Held while no other rig may take anything before it.
     turn: Option<MutexGuard<'a, ()>>,
 }
 
@@ -538,7 +539,8 @@ impl OtherRigs for Others<'_> {
     }
 }
 
-/// Writes the report of a run that was cut off: by a process of its own, since it reads what is left of recordings, which ends with this one.
+/// Writes the report of a run that was cut off, in a process of its own that ends with this one: the process reads the remains of
+/// recordings.
 fn rebuild(folder: &Folder) -> Result<(), String> {
     let mut report = Command::new("/proc/self/exe");
     // The folder is there, whatever has its name.

@@ -1,4 +1,4 @@
-//! The runs of a rig: folders named by their start, with what `vecud run` leaves behind.
+//! The runs of a rig: folders named by their start, with the files of `vecud run`.
 
 use jiff::Timestamp;
 use serde::Deserializer;
@@ -11,7 +11,7 @@ use vecud_host::RunName;
 use vecud_linux::files::Folder;
 use vecud_report::ReportFile;
 
-/// Files in which a run says what it was, the last word first.
+/// Files with the state of a run, the latest first.
 const REPORTS: [&str; 2] = ["report.json", "checkpoint.json"];
 /// A longer one is none: FMU code runs as the same user and can write there.
 const LONGEST_REPORT: u64 = 64 << 20;
@@ -27,7 +27,7 @@ const VERDICTS: [&str; 3] = ["pass", "degraded", "fail"];
 /// The words of `ended`.
 const ENDS: [&str; 3] = ["finished", "cut off", "running"];
 
-/// What a run says of itself in short, as its report, as far as that is known.
+/// The summary of a run, as in its report, as far as it is known.
 #[derive(Debug, Default)]
 pub struct RunSummary {
     /// `pass`, `degraded` or `fail`.
@@ -77,7 +77,7 @@ impl<'de> Visitor<'de> for &mut RunSummary {
 pub struct Runs {
     /// The folder of all rigs.
     rigs: Folder,
-    /// Where the runs are in that.
+    /// The place of the runs in that folder.
     inside: PathBuf,
 }
 
@@ -91,8 +91,8 @@ impl Runs {
         self.rigs.beneath(&self.inside)
     }
 
-    /// A name for a run that starts now. None that is there comes after it, also where the clock of the machine was set back: the
-    /// order of runs decides which of them are kept.
+    /// A name for a run that starts now. It comes after all others, also if the clock of the machine was set back: the order of
+    /// runs decides which of them are kept.
     pub fn next(&self) -> String {
         let now = RunName::of(Timestamp::now());
         let last = self.names().unwrap_or_default().iter().filter_map(|name| RunName::parse(name)).max();
@@ -114,8 +114,8 @@ impl Runs {
         &self.rigs
     }
 
-    /// Removes the oldest runs, so that there are at most so many. Folders that are called otherwise than runs stay: whoever wants to keep
-    /// one for ever gives it another name.
+    /// Removes the oldest runs beyond `most`. Folders with other names stay: a user who wants to keep a run for ever gives it another
+    /// name.
     pub fn keep(&self, most: usize) -> io::Result<()> {
         let names: Vec<String> = self.names()?.into_iter().filter(|name| RunName::parse(name).is_some()).collect();
         let mut old = names.iter().take(names.len().saturating_sub(most)).peekable();
@@ -147,13 +147,13 @@ impl Runs {
         Ok(names)
     }
 
-    /// What a run says of itself; `None`: there is no such run, or it has said nothing yet.
+    /// The report of a run; `None`: there is no such run, or it has none yet.
     pub fn report(&self, run: &str) -> Option<File> {
         let folder = self.existing(run)?;
         REPORTS.iter().find_map(|name| folder.file(name).ok())
     }
 
-    /// What a run says of itself in short.
+    /// The summary of a run.
     pub fn summary(&self, run: &str) -> RunSummary {
         let folder = self.existing(run);
         let reports = folder.iter().flat_map(|folder| REPORTS.iter().filter_map(|name| folder.file(name).ok()));

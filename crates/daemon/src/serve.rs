@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use vecud_host::Error;
 
-/// How often it is looked whether somebody asks for the end, or for another look at files.
+/// Time between two looks for a request to end, or to read files again.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Serves until somebody asks for the end; then all rigs come to theirs. `ready` is called as soon as requests are answered, with the
@@ -60,7 +60,7 @@ pub fn serve(settings: &DaemonSettings, ready: impl FnOnce(&str)) -> Result<(), 
     Ok(())
 }
 
-/// Has files of rigs looked at anew as often as somebody asks for that, once at a time.
+/// Reads the files of rigs again on each request, one at a time.
 async fn reload(rigs: Arc<Rigs>, manager: ServiceManager, is_asked: fn() -> bool) {
     loop {
         tokio::time::sleep(LOOK).await;

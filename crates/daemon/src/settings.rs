@@ -1,4 +1,4 @@
-//! What a daemon is told when it starts.
+//! The settings with which a daemon starts.
 
 use crate::api::Access;
 use crate::log::DaemonLog;
@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use vecud_linux::stop::StopToken;
 
-/// What a daemon is told.
+/// The settings of a daemon.
 #[derive(Clone, Debug)]
 pub struct DaemonSettings {
-    /// Where it listens.
+    /// The socket at which it listens.
     pub socket: SocketAt,
-    /// Where it listens besides, and what it asks of requests there.
+    /// A further address at which it listens, and the access to it.
     pub tcp: Option<(SocketAddr, Access)>,
     /// The folder that relative paths in rigs, and of rig files, count from.
     pub rigs: PathBuf,
@@ -30,8 +30,8 @@ pub struct DaemonSettings {
 /// A unix socket.
 #[derive(Clone, Debug)]
 pub enum SocketAt {
-    /// One that is made here, and that its group may write to.
+    /// A socket that the daemon makes, and that its group may write to.
     Path(PathBuf),
-    /// One that a service manager has made and opened, for whom it wants, and that stays there.
+    /// A socket that a service manager has made and opened, and that stays there.
     Given(Arc<OwnedFd>),
 }

@@ -107,7 +107,7 @@ impl RigStatus {
         self.has_begun |= matches!(state, RigState::Running | RigState::Paused);
     }
 
-    /// `run` is over, of which this is known.
+    /// Takes the end of a run with these facts.
     pub fn leave(&mut self, run: &Run) {
         self.last_run.clone_from(&self.run);
         let code = exit_code(run);

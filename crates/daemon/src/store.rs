@@ -84,7 +84,7 @@ impl Store {
         Ok(all)
     }
 
-    /// Writes down what a rig is, and what is wanted of it. For one at a time.
+    /// Writes the definition of a rig, and its wanted state. Precondition: one caller at a time.
     pub fn keep(&self, name: &RigName, definition: &Definition) -> io::Result<()> {
         let folder = self.rigs.make_beneath(Path::new(name.as_str()), &mut |_, _| ()).map_err(|error| {
             io::Error::new(error.kind(), format!("{}: {error}", self.rigs.path().join(name.as_str()).display()))
@@ -92,7 +92,7 @@ impl Store {
         write_lasting(&folder.join(RIG), &definition.text()?)
     }
 
-    /// Forgets what a rig is. Its runs stay.
+    /// Forgets the definition of a rig. Its runs stay.
     pub fn forget(&self, name: &RigName) -> io::Result<()> {
         let folder = match self.rigs.inner(name.as_str()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -3,7 +3,7 @@
 use vecud_host::{Error, Finished};
 use vecud_report::{Severity, passed};
 
-/// What came of the runs of a rig since the daemon began.
+/// The results of a rig's runs since the daemon began.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// Runs that did what they should.

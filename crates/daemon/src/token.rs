@@ -1,4 +1,4 @@
-//! The secret that whoever speaks to the daemon over TCP must have.
+//! The secret of clients that speak to the daemon over TCP.
 
 use constant_time_eq::constant_time_eq;
 use std::fmt;
@@ -41,7 +41,7 @@ impl Token {
         Token::new(text.trim_ascii()).map_err(refused)
     }
 
-    /// The token of these characters; `Err`: why it is none.
+    /// The token of these characters; `Err`: the reason why they are none.
     pub fn new(text: &str) -> Result<Token, String> {
         let make = "`(umask 077; openssl rand -hex 32 > FILE)` makes one";
         if text.len() < SHORTEST {

@@ -13,9 +13,9 @@ pub const WAITS: usize = 64;
 /// A row in which a condition held.
 #[derive(Debug)]
 pub struct MatchingRow {
-    /// Its time.
+    /// The time of the row.
     pub time: Instant,
-    /// What the signals of the condition had in it, by name; `None`: no value.
+    /// The values of the condition's signals in the row, by name; `None`: no value.
     pub values: Vec<(String, Option<Values>)>,
 }
 

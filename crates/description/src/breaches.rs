@@ -6,7 +6,7 @@ use super::rules;
 use std::collections::HashSet;
 
 impl ModelDescription {
-    /// Violations of these rules, each with the place of a variable, or with line 0 where something is missing.
+    /// Violations of these rules, each with the place of a variable, or with line 0 if something is missing.
     pub fn breaches(&self) -> Vec<DescriptionError> {
         let mut breaches = Vec::new();
         if self.abi == Abi::Fmi3 && !self.variables.iter().any(|v| v.causality == Causality::Independent) {

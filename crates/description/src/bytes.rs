@@ -8,10 +8,10 @@
 use crate::Values;
 use crate::word;
 
-/// The length of what is not there: a value that was longer than its room.
+/// The length of a missing value: it was longer than its room.
 pub const NOTHING: u64 = u64::MAX;
 
-/// Words that an element takes which has at most so many bytes.
+/// The number of words of an element with at most `capacity` bytes.
 pub fn words(capacity: usize) -> usize {
     1 + capacity.div_ceil(8)
 }

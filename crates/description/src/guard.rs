@@ -1,22 +1,22 @@
 //! Refuses XML texts that are cheap to write and dear to parse, before the XML parser sees them.
 //!
-//! The parser compares every attribute of an element with every other one, and hands the namespaces of an element down to
-//! every element inside that declares some itself, comparing each with each; it looks through all that apply for every name
-//! besides. So the first are limited in number, and what the second cost is added up and limited by the length of the text.
-//! One pass over the bytes, nothing allocated but for elements that declare namespaces.
+//! The parser compares every attribute of an element with every other one. It hands the namespaces of an element down to
+//! every element inside that declares some itself, comparing each with each, and looks through all that apply for every
+//! name. So this check limits the number of attributes, adds up the cost of namespaces, and limits that by the length of
+//! the text. It passes once over the bytes, and allocates only for elements that declare namespaces.
 #![forbid(unsafe_code)]
 
 use memchr::{memchr, memmem};
 
 /// Attributes of one element; FMI knows about thirty.
 const ATTRIBUTES_LIMIT: usize = 1000;
-/// Bytes that so many attributes need at least: `a=""` each.
+/// The least number of bytes of this many attributes: `a=""` each.
 const LONG: usize = 4 * ATTRIBUTES_LIMIT;
 /// Namespace declarations of a text that cost little wherever they are.
 const FEW_NAMESPACES: usize = 50;
-/// Comparisons of namespaces that any text may take, some tenth of a second, ...
+/// The number of comparisons of namespaces for any text, some tenth of a second, ...
 const FREE_COMPARISONS: u64 = 100_000_000;
-/// ... and those that each of its bytes may take besides: ten namespaces that apply everywhere need a tenth of that.
+/// ... and further ones for each of its bytes: ten namespaces that apply everywhere need a tenth of that.
 const COMPARISONS_PER_BYTE: u64 = 4;
 
 /// `Err` with the place and the reason if the text would be dear to parse.
@@ -47,7 +47,7 @@ pub fn check(text: &str) -> Result<(), (usize, String)> {
     Ok(())
 }
 
-/// The namespaces that apply where the text has been read to, and what they have cost the parser so far.
+/// The namespaces that apply at the present place of the text, and their cost for the parser so far.
 struct Scopes {
     depth: usize,
     /// Elements that are open and declare namespaces: their depths, and how many they declare.
@@ -94,7 +94,7 @@ impl Scopes {
     }
 }
 
-/// Where the XML declaration, comments and processing instructions end.
+/// The end of the XML declaration, comments and processing instructions.
 pub(super) fn after_prolog(text: &str) -> usize {
     let mut at = 0;
     loop {

@@ -1,7 +1,9 @@
 //! `modelDescription.xml` as data: [`parse`] turns the text into a [`ModelDescription`].
 //!
+//! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
+//!
 //! All versions end in the same data: FMI 1.0, 2.0, 3.0 and the draft of FMI 3.0, each read by its own reader in `read`,
-//! whose documentation says what of its words is what here.
+//! whose documentation maps its words to this data.
 //!
 //! Pure: no files, no threads, no clock. What is returned is complete and checked against the rules of the standard
 //! (FMI 3.0, 2.4); what is wrong carries line and column. Rules that real FMUs break without harm are

@@ -18,14 +18,14 @@ pub fn parse_as(xml: &str, dialect: Option<Abi>) -> Result<ModelDescription, Des
     read::read(xml, dialect, Strictness::Strict)
 }
 
-/// As [`parse_as`], but errors that leave a meaning to the rest are warnings: names and types that are defined twice or not at all, attributes
-/// with no value of their type that need not be there, start values that are missing or must not be there.
+/// As [`parse_as`], but errors that leave a meaning to the rest are warnings: names and types that are defined twice or not at all,
+/// optional attributes with no value of their type, start values that are missing or not allowed.
 pub fn parse_leniently(xml: &str, dialect: Option<Abi>) -> Result<ModelDescription, DescriptionError> {
     read::read(xml, dialect, Strictness::Lenient)
 }
 
-/// All errors for which [`parse`] refuses a description, of which it tells the first one. What depends on types or variables that cannot be
-/// read themselves is not looked at.
+/// All errors for which [`parse`] refuses a description; [`parse`] itself tells the first one. Parts that depend on unreadable types or
+/// variables are not examined.
 pub fn errors(xml: &str) -> Vec<DescriptionError> {
     read::errors(xml)
 }

@@ -73,8 +73,8 @@ pub(super) fn objection(causality: Causality, variability: Variability) -> Optio
     }
 }
 
-/// The values of `initial` that a combination allows, its default first; none for what [`objection`] refuses and for
-/// the independent variable.
+/// The values of `initial` that a combination allows, its default first; none for the independent variable and for a
+/// combination that [`objection`] refuses.
 pub(super) fn initials(causality: Causality, variability: Variability) -> &'static [Initial] {
     use Causality as C;
     use Variability as V;
@@ -89,7 +89,7 @@ pub(super) fn initials(causality: Causality, variability: Variability) -> &'stat
     }
 }
 
-/// Only these can be continuous, have a unit, be a state.
+/// Whether variables of this type can be continuous, have a unit, be a state.
 pub(super) fn is_float(variable_type: VariableType) -> bool {
     matches!(variable_type, VariableType::Float32 | VariableType::Float64)
 }

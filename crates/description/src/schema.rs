@@ -1,5 +1,5 @@
-//! Rules of the schemas (`fmi3ModelDescription.xsd` and those of FMI 2.0 and 1.0), and of the text beside them, over single elements: what the
-//! readers pass over since no run depends on it, and what only who validates an FMU wants to hear of.
+//! Rules of the schemas (`fmi3ModelDescription.xsd` and those of FMI 2.0 and 1.0), and of the text beside them, over single elements. The
+//! readers do not check them, since no run depends on them; they are for validating an FMU.
 //!
 //! One table for the order of children, one for elements that hold text, one for all other rules.
 
@@ -102,7 +102,7 @@ const ORDERS: &[ChildOrder] = &[
 /// Elements whose content belongs to tools.
 const OF_TOOLS: &[&str] = &["Annotations", "VendorAnnotations"];
 
-/// Elements that hold text: in FMI 2.0 the schema says nothing of what is in a `<Boolean>` and `<String>` of a type.
+/// Elements that hold text: in FMI 2.0 the schema allows any content in a `<Boolean>` and `<String>` of a type.
 const TEXTS: &[(Abi, &str, &str)] = &[
     (Abi::Fmi1, "DirectDependency", "Name"),
     (Abi::Fmi2, "SimpleType", "Boolean"),
@@ -117,7 +117,7 @@ struct SchemaRule {
     objection: fn(Seen) -> Option<(&'static str, String)>,
 }
 
-/// An element, and what it is a part of.
+/// An element and its parent.
 #[derive(Clone, Copy)]
 struct Seen<'a> {
     node: Node<'a, 'a>,
@@ -293,7 +293,7 @@ impl<'a> Seen<'a> {
 /// Findings that are kept of one description.
 const MOST: usize = 100;
 
-/// What of a text is against these rules, in its order; the description is what was read of it.
+/// The breaches of these rules in a text, in its order. Precondition: the description was read from the text.
 pub fn breaches_of_schema(text: &str, description: &ModelDescription) -> Vec<DescriptionError> {
     let places = LineIndex::new(text);
     let Ok(document) = xml::document(&places) else { return Vec::new() };

@@ -1,4 +1,5 @@
-//! The continuous states of a description: which variables they are, in the order of all vectors of states, and what depends on them.
+//! The continuous states of a description: their variables, in the order of all vectors of states, and the unknowns that depend
+//! on them.
 
 use super::model::{Abi, Causality, ModelDescription, Unknown, Variable, VariableType};
 use std::collections::HashMap;
@@ -7,11 +8,11 @@ use std::ops::Range;
 /// A continuous state.
 #[derive(Clone, Debug)]
 pub struct ContinuousState<'a> {
-    /// Its variable.
+    /// The variable of the state.
     pub variable: &'a Variable,
     /// The variable that is its derivative with respect to time.
     pub derivative: &'a Variable,
-    /// Its elements, by their places in vectors of states.
+    /// The state's elements, by their indices in vectors of states.
     pub elements: Range<usize>,
 }
 
@@ -20,7 +21,7 @@ pub struct ContinuousState<'a> {
 pub struct ContinuousStates<'a> {
     description: &'a ModelDescription,
     list: Vec<ContinuousState<'a>>,
-    /// By the place of its variable in the description: the place of a state in the list.
+    /// By the index of its variable in the description: the index of a state in the list.
     places: HashMap<usize, usize>,
 }
 
@@ -76,7 +77,7 @@ impl ModelDescription {
         self.model_exchange().filter(|_| lists_none).and_then(|_| self.variables.iter().find(is_own))
     }
 
-    /// How many continuous states and event indicators there are, where variables have as many elements as `elements` says.
+    /// The number of continuous states and event indicators; `elements` gives the number of elements of a variable.
     pub fn numbers_of_equations(&self, elements: impl Fn(&Variable) -> usize) -> (usize, usize) {
         let of = |unknown: &Unknown| self.by_reference(unknown.variable).map_or(1, &elements);
         let count = |unknowns: &[Unknown]| unknowns.iter().map(of).sum();
@@ -100,7 +101,7 @@ impl<'a> ContinuousStates<'a> {
         self.list.last().map_or(0, |last| last.elements.end)
     }
 
-    /// The elements of states on which an unknown depends, each once, as its dependencies say: where these are left out, all of them.
+    /// The elements of states on which an unknown depends, each once, by its dependencies: if these are left out, all of them.
     pub fn that_determine(&self, unknown: &Unknown) -> Vec<Range<usize>> {
         let Some(dependencies) = &unknown.dependencies else { return vec![0..self.elements(); 1] };
         let variables = &self.description.variables;

@@ -5,7 +5,7 @@ use super::xml::{Element, for_each};
 use std::collections::{HashMap, HashSet};
 use vecud_base::time::{Fraction, TimeUnit};
 
-/// In the order of [`BaseUnit::exponents`].
+/// The base units in the order of [`BaseUnit::exponents`].
 const SI: [&str; 8] = ["kg", "m", "s", "A", "K", "mol", "cd", "rad"];
 
 /// The units, and the names of their display units by their own.
@@ -90,8 +90,8 @@ impl Units {
 /// The exponents of a unit of time.
 const TIME: [i32; 8] = [0, 0, 1, 0, 0, 0, 0, 0];
 
-/// In what the FMU counts time: the unit of the variable with causality independent, of `variables`, which `list` has. With
-/// an offset, or a factor that is none, it is an error.
+/// The FMU's unit of time: the unit in `list` of the variable with causality independent. An offset, or an invalid factor,
+/// is an error.
 pub(super) fn time(
     units: &[UnitDefinition],
     variables: &[Variable],

@@ -104,8 +104,9 @@ pub fn write(out: &mut impl fmt::Write, word: u64, variable_type: VariableType) 
 }
 
 /// Writes a float as `{:?}` does, which changes to an exponent where that is shorter (1e300). The crate zmij takes a fifth of
-/// the time, but changes elsewhere, and has `e+` before large exponents: what is `small`, and from `large` on, is left to the
-/// standard library. So is what may be `in_the_middle` of the two shortest texts for it: each picks the other one.
+/// the time, but changes elsewhere, and has `e+` before large exponents: the standard library writes values that are `small`,
+/// values from `large` on, and values that may be `in_the_middle` of their two shortest texts, of which each of the two picks
+/// another one.
 #[inline]
 fn write_float<F>(
     out: &mut impl fmt::Write,

@@ -52,7 +52,7 @@ pub(super) fn error_at(places: &LineIndex, at: usize, message: impl Into<String>
     DescriptionError { line, column, message: message.into() }
 }
 
-/// What a text of the standard says of names: attributes that only another text has are not found in it.
+/// The names of one text of the standard: attributes that only another text has are not found with it.
 pub(super) struct Vocabulary {
     /// The text.
     pub(super) abi: Abi,
@@ -80,11 +80,11 @@ pub(super) enum Strictness {
     Strict,
     /// Errors that leave a meaning to the rest are overlooked, with a warning each.
     Lenient,
-    /// All are collected, as far as one does not hide others.
+    /// All errors are collected, as far as one does not hide others.
     EveryError,
 }
 
-/// The document with what every element needs to know of it; collects warnings.
+/// The document and the data that every element needs of it; collects warnings.
 pub(super) struct XmlDocument<'a> {
     document: &'a Document<'a>,
     places: LineIndex<'a>,
@@ -129,7 +129,7 @@ impl<'a> XmlDocument<'a> {
         }
     }
 
-    /// All warnings so far, and how many more there were than are kept.
+    /// All kept warnings, and the number of further ones.
     pub(super) fn into_warnings(self) -> (Vec<DescriptionError>, usize) {
         self.warnings.into_inner()
     }
@@ -164,7 +164,7 @@ pub(super) struct Element<'a> {
     node: Node<'a, 'a>,
     source: &'a XmlDocument<'a>,
     vocabulary: &'static Vocabulary,
-    /// The [`bit`] of every attribute: most of those that are asked for are not written.
+    /// The [`bit`] of every attribute: most of the requested attributes are not written.
     written: u64,
 }
 
@@ -205,7 +205,7 @@ impl<'a> Element<'a> {
         self.node.tag_name().name()
     }
 
-    /// What the text of the whole description says of names.
+    /// The names of the text that the description is of.
     pub(super) fn vocabulary(self) -> &'static Vocabulary {
         self.vocabulary
     }
@@ -228,7 +228,7 @@ impl<'a> Element<'a> {
         self.node.text().unwrap_or("")
     }
 
-    /// Where it begins.
+    /// The begin of the element.
     fn start(self) -> usize {
         places::tag(self.source.places.text(), self.name())
     }
@@ -292,7 +292,7 @@ impl<'a> Element<'a> {
         Attribute { element: self, name: attribute.name(), value: attribute.value() }
     }
 
-    /// Whether an attribute may be written that has one of these [`bit`]s.
+    /// Whether an attribute with one of these [`bit`]s may be written.
     pub(super) fn may_have(self, bits: u64) -> bool {
         self.written & bits != 0
     }
@@ -337,7 +337,7 @@ impl<'a> Element<'a> {
         if name.value.is_empty() { Err(name.error("is empty")) } else { Ok(name.value) }
     }
 
-    /// `name`, which is required, of what nothing is computed with: generators leave it empty.
+    /// `name`, which is required; no computation uses it: generators leave it empty.
     pub(super) fn label_name(self) -> Result<&'a str, DescriptionError> {
         let name = self.required("name")?;
         if name.value.is_empty() {
@@ -391,7 +391,7 @@ impl<'a> Attribute<'a> {
         self.element.vocabulary().foreign(self.element.name(), self.name)
     }
 
-    /// Where it begins.
+    /// The begin of the attribute.
     fn start(self) -> usize {
         let text = self.element.source.places.text();
         let name = places::offset(text, self.name).unwrap_or(0);

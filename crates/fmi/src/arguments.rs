@@ -1,4 +1,4 @@
-//! The arguments of a call as text, for a host that is [told](super::InstanceHost::called) of each of them.
+//! The arguments of a call as text, for a host that is [told](super::InstanceHost::called) of each call.
 
 use super::types::RawReference;
 use std::fmt::{Debug, Write};
@@ -86,7 +86,7 @@ fn list<T: Debug>(mut items: impl ExactSizeIterator<Item = T>) -> String {
     text + "]"
 }
 
-/// The bytes of a Boolean as what they mean.
+/// The bytes of Booleans as their values.
 pub(super) fn booleans(bytes: &[u8]) -> impl ExactSizeIterator<Item = bool> {
     bytes.iter().map(|byte| *byte != 0)
 }

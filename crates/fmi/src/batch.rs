@@ -158,7 +158,7 @@ macro_rules! define_store {
         }
 
         impl Store {
-            /// As arguments of a call, which has read the values, or not.
+            /// The batch as arguments of a call, which has read the values, or not.
             fn shown(&self, references: References, elements: usize, is_read: bool) -> String {
                 match self {
                     $(Store::$variant(v) => arguments::of_read(references, v[..elements].iter(), is_read),)*
@@ -172,7 +172,7 @@ macro_rules! define_store {
 for_each_number!(define_store!());
 
 impl SharedInstance {
-    /// Sets what is enabled in the batch, in one call; in none when nothing is.
+    /// Sets the enabled items of the batch, in one call; without any, calls nothing.
     #[inline(always)] // as `visit`
     pub(super) fn set_batch(&self, batch: &Batch) -> Result<Outcome, Failure> {
         let Batch { store: Store::Float64(v), references, is_complete: true, .. } = batch else {
@@ -187,7 +187,7 @@ impl SharedInstance {
         self.call_with(Function::SetFloat64, CallContext::default(), (), make, shown)
     }
 
-    /// Gets what is enabled in the batch, in one call; in none when nothing is.
+    /// Gets the enabled items of the batch, in one call; without any, calls nothing.
     #[inline(always)] // as `visit`
     pub(super) fn get_batch(&self, batch: &mut Batch) -> Result<Outcome, Failure> {
         let Batch { store: Store::Float64(v), references, is_complete: true, .. } = batch else {
@@ -264,11 +264,11 @@ pub struct Batch {
     places: Vec<u32>,
     /// Each element's place is its number.
     in_order: bool,
-    /// There are items, and all of them are enabled with all elements that there is room for.
+    /// Whether there are items, and all of them are enabled with all elements that there is room for.
     is_complete: bool,
 }
 
-/// Where an item is. Enabled ones never move again.
+/// The place of an item. Enabled ones never move again.
 #[derive(Clone, Debug)]
 struct Item {
     /// The number of the variable's first element.
@@ -284,8 +284,8 @@ impl Batch {
     /// A batch whose items are all enabled: the usual one for getting.
     ///
     /// # Panics
-    /// For clocks, which do not cross the boundary this way, and for strings and binaries, of which
-    /// [`Batch::awaiting_bytes`] must know how long they get.
+    /// For clocks, which do not cross the boundary this way, and for strings and binaries: [`Batch::awaiting_bytes`]
+    /// needs their lengths.
     pub fn new(variable_type: VariableType, variables: Vec<(ValueReference, usize)>) -> Batch {
         Batch::awaiting(variable_type, variables).all_enabled()
     }
@@ -307,7 +307,7 @@ impl Batch {
     /// A batch whose items are all left out until they are [enabled](Batch::enable): for inputs that have no value yet.
     ///
     /// # Panics
-    /// As [`Batch::new`].
+    /// As for [`Batch::new`].
     pub fn awaiting(variable_type: VariableType, variables: Vec<(ValueReference, usize)>) -> Batch {
         let elements = variables.iter().map(|(_, elements)| elements).sum();
         let store = Store::new(variable_type, elements)
@@ -315,8 +315,8 @@ impl Batch {
         Batch::with_store(variable_type, &variables, store)
     }
 
-    /// A batch for strings and binaries that are read; with each variable, how many elements it has and how many bytes each
-    /// of them may have.
+    /// A batch for strings and binaries that are read; with each variable, its number of elements and their longest length
+    /// in bytes.
     ///
     /// # Panics
     /// For other types.
@@ -385,7 +385,7 @@ impl Batch {
     /// left out. Does not allocate.
     ///
     /// # Panics
-    /// When there are several items, or too many elements.
+    /// If there are several items, or too many elements.
     pub fn resize(&mut self, elements: usize) {
         assert!(self.items.len() == 1 && elements <= self.places.len());
         self.items[0].elements = elements;
@@ -394,10 +394,10 @@ impl Batch {
         self.look();
     }
 
-    /// Makes the only item of a batch stand for another variable of the type, with so many elements, as [`Batch::resize`].
+    /// Makes the only item of a batch stand for another variable of the type, with `elements` elements, as [`Batch::resize`].
     ///
     /// # Panics
-    /// As [`Batch::resize`].
+    /// As for [`Batch::resize`].
     pub fn refer_to(&mut self, reference: ValueReference, elements: usize) {
         self.resize(elements);
         self.references[0] = reference.0;
@@ -471,7 +471,7 @@ impl Batch {
         }
     }
 
-    /// The items that [have such a number](Batch::has_nan), and in which of their elements the first one is.
+    /// The items that [have such a number](Batch::has_nan), and the first element that has.
     pub fn with_nan(&self) -> impl Iterator<Item = (ValueReference, usize)> {
         let is_nan = |place: usize| match &self.store {
             Store::Float64(v) => v[place].is_nan(),
@@ -547,8 +547,8 @@ impl Batch {
         }
     }
 
-    /// Changes a string or binary: `fill` gets room for as many bytes as the element may have, and returns how many it has
-    /// written. A string must have no NUL inside.
+    /// Changes a string or binary: `fill` gets room for as many bytes as the element may have, and returns the number that
+    /// it has written. Precondition: a string has no NUL inside.
     #[inline]
     pub fn fill_bytes(&mut self, element: usize, fill: impl FnOnce(&mut [u8]) -> usize) {
         let place = self.places[element] as usize;
@@ -557,8 +557,8 @@ impl Batch {
         }
     }
 
-    /// Changes a string or binary, unless the value is longer than the element may be: then the element keeps what it had
-    /// and [says so](Batch::bytes). A string must have no NUL inside.
+    /// Changes a string or binary, unless the value is longer than the element may be: then the element keeps its value
+    /// and [says so](Batch::bytes). Precondition: a string has no NUL inside.
     pub fn set_bytes(&mut self, element: usize, value: &[u8]) {
         let place = self.places[element] as usize;
         if let Store::String(v) | Store::Binary(v) = &mut self.store {

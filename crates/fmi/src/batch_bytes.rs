@@ -1,8 +1,8 @@
 //! Strings and binaries of a batch: room for each element, and the arrays of pointers and sizes that C gets.
 //!
-//! Guarantees: everything is allocated when the batch is made; what an FMU returns is copied before this module is left,
+//! Guarantees: everything is allocated when the batch is made; the FMU's values are copied before this module is left,
 //! so before the next call to the instance *of this thread* (FMI 3.0, 2.2.6.2: memory of the FMU is valid no longer than
-//! that). Other partitions of the instance must be kept out by the caller, who holds the preemption lock.
+//! that). Precondition: the caller keeps other partitions of the instance out by the preemption lock.
 //!
 //! A value that is longer than its room is not cut: the element keeps what it had and says so.
 
@@ -26,7 +26,7 @@ pub(super) struct Bytes {
     pointers: Vec<*const u8>,
     /// Size of a value that was too long for its room; else 0.
     refused: Vec<usize>,
-    /// What the FMU answers.
+    /// The lengths that the FMU has answered.
     their_sizes: Vec<usize>,
     their_pointers: Vec<*const u8>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Bytes {
 unsafe impl Send for Bytes {}
 
 impl Bytes {
-    /// All elements empty; `capacities` in bytes, without the NUL.
+    /// A batch whose elements are empty; `capacities` in bytes, without the NUL.
     pub(super) fn new(capacities: Vec<usize>) -> Bytes {
         let count = capacities.len();
         let rooms: Vec<Vec<u8>> = capacities.into_iter().map(|capacity| vec![0; capacity + 1]).collect();
@@ -206,7 +206,7 @@ impl SharedInstance {
     }
 }
 
-/// What an FMU has given for a string; nothing for null.
+/// The string at a pointer of the FMU; nothing for null.
 ///
 /// # Safety
 /// The call that gave it has succeeded, and the instance is not called while the string is looked at: by the standard it is
@@ -217,7 +217,7 @@ pub(super) unsafe fn string_at<'a>(string: *const u8) -> &'a [u8] {
     if string.is_null() { &[] } else { unsafe { CStr::from_ptr(string) }.to_bytes() }
 }
 
-/// What an FMU has given for a binary; nothing for null.
+/// The binary at a pointer of the FMU; nothing for null.
 ///
 /// # Safety
 /// As [`string_at`]: by the standard there are `size` bytes.

@@ -20,8 +20,9 @@ static FOREIGN_CALLS: AtomicU64 = AtomicU64::new(0);
 /// A host panicked inside a callback.
 static HOST_PANICKED: AtomicBool = AtomicBool::new(false);
 
-/// How many callbacks of this process no instance could be told of: log messages and clock updates without the instance
-/// environment; `lockPreemption` and `unlockPreemption` on a thread of the FMU's own, when there are very many instances.
+/// The number of callbacks of this process that belong to no known instance: log messages and clock updates without the
+/// instance environment; `lockPreemption` and `unlockPreemption` on a thread of the FMU's own, when there are very many
+/// instances.
 pub fn foreign_calls() -> u64 {
     FOREIGN_CALLS.load(Ordering::Relaxed)
 }
@@ -36,7 +37,7 @@ pub(super) fn count_foreign_call() {
 }
 
 /// The one way from C into Rust: nothing unwinds out of it, and Rust code runs under the default floating-point control
-/// word although the FMU may have set another, which it finds again.
+/// word; the FMU gets its own word back.
 #[inline]
 fn enter_host(work: impl FnOnce()) {
     let control = float_control::default_fp_control();
@@ -49,8 +50,8 @@ fn enter_host(work: impl FnOnce()) {
     float_control::restore(control);
 }
 
-/// [`enter_host`] for work that does no floating-point arithmetic, which the control word is all the same to: the lock's
-/// callbacks are called by the thousand, and looking at the word is a fifth of what they cost.
+/// [`enter_host`] for work without floating-point arithmetic, which does not need the control word: the lock's callbacks
+/// are called by the thousand, and reading the word is a fifth of their cost.
 #[inline]
 pub(super) fn enter_host_without_floats(work: impl FnOnce()) {
     // AssertUnwindSafe: as in `enter_host`.

@@ -1,4 +1,4 @@
-//! What the importer may call while the FMU calls `clockUpdate` or `intermediateUpdate`: reading and, in the midst of a step,
+//! Calls that the importer may make while the FMU calls `clockUpdate` or `intermediateUpdate`: reading and, in the midst of a step,
 //! setting variables, reading output clocks, the intervals of countdown clocks, and in the draft those of output clocks that have ticked,
 //! each with one call into buffers made before.
 
@@ -32,13 +32,14 @@ impl ClockUpdate {
         self.shared.get_clocks(clocks, CallContext::default())
     }
 
-    /// The draft's `fmi3GetIntervalDecimal` or `fmi3GetIntervalFraction`, as there is room in `into`, of all elements of these clocks.
+    /// Calls the draft's `fmi3GetIntervalDecimal` or `fmi3GetIntervalFraction`, as there is room in `into`, for all elements of
+    /// these clocks.
     pub fn get_draft_intervals(&self, references: &[u32], into: ElementIntervals) -> Result<Outcome, Failure> {
         self.check(into.function())?;
         self.shared.get_draft_intervals(references, into, CallContext::default())
     }
 
-    /// `fmi3GetIntervalDecimal`: intervals in the FMU's unit of time, and what [`super::Qualifier::from_raw`] makes something of.
+    /// `fmi3GetIntervalDecimal`: intervals in the FMU's unit of time, and qualifiers for [`super::Qualifier::from_raw`].
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -58,8 +59,8 @@ impl ClockUpdate {
         })
     }
 
-    /// `fmi3GetIntervalFraction`: counters, resolutions (0 when the FMU is wrong), and what
-    /// [`super::Qualifier::from_raw`] makes something of.
+    /// `fmi3GetIntervalFraction`: counters, resolutions (0 if the FMU is wrong), and qualifiers for
+    /// [`super::Qualifier::from_raw`].
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -82,14 +83,14 @@ impl ClockUpdate {
         })
     }
 
-    /// Reads what is enabled in the batch, in one call: variables of output clocks that were found active in this callback.
-    /// For the draft, which has them read there.
+    /// Reads the enabled items of the batch, in one call: variables of output clocks that were found active in this
+    /// callback. For the draft, which has them read there.
     pub fn get(&self, batch: &mut Batch) -> Result<Outcome, Failure> {
         self.check(get_function(batch.variable_type()))?;
         self.shared.get_batch(batch)
     }
 
-    /// Sets what is enabled in the batch, in one call: in an intermediate update that asks for it.
+    /// Sets the enabled items of the batch, in one call. Precondition: the FMU's intermediate update asks for it.
     pub fn set(&self, batch: &Batch) -> Result<Outcome, Failure> {
         self.check(set_function(batch.variable_type()))?;
         self.shared.set_batch(batch)

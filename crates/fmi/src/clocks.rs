@@ -10,17 +10,17 @@ use super::status::{Failure, Outcome};
 use super::types::{RawBool, RawDraftClock};
 use vecud_description::ValueReference;
 
-/// Output clocks that are read in one call, and what was read.
+/// Output clocks that are read in one call, and their values.
 #[derive(Clone, Debug)]
 pub struct OutputClocks {
     references: Vec<u32>,
     active: Vec<u8>,
-    /// What the draft writes.
+    /// Room for the draft's values.
     raw: Vec<RawDraftClock>,
 }
 
 impl OutputClocks {
-    /// The output clocks to be read, each with the number of its elements: 1 for a scalar; only the draft has others.
+    /// Output clocks for reading, each with its number of elements: 1 for a scalar; only the draft has arrays.
     pub fn new(clocks: &[(ValueReference, usize)]) -> OutputClocks {
         let elements = clocks.iter().map(|(_, elements)| elements).sum();
         let references = clocks.iter().map(|(reference, _)| reference.0).collect();
@@ -32,7 +32,7 @@ impl OutputClocks {
         self.references.is_empty()
     }
 
-    /// 1 for each element that was active when the clocks were read last, else 0.
+    /// For each element 1 if it was active at the last reading of the clocks, else 0.
     pub fn active(&self) -> &[u8] {
         &self.active
     }
@@ -43,12 +43,12 @@ impl OutputClocks {
 pub struct InputClocks {
     references: Vec<u32>,
     active: Vec<u8>,
-    /// What the draft reads.
+    /// The values in the draft's form.
     raw: Vec<RawDraftClock>,
 }
 
 impl InputClocks {
-    /// None yet, with room for so many clocks and elements of them.
+    /// No clocks yet, with room for these numbers of clocks and elements.
     pub fn with_capacity(clocks: usize, elements: usize) -> InputClocks {
         InputClocks {
             references: Vec::with_capacity(clocks),
@@ -69,14 +69,14 @@ impl InputClocks {
         self.references.is_empty()
     }
 
-    /// Without those that there are.
+    /// Removes all clocks.
     pub fn clear(&mut self) {
         self.references.clear();
         self.active.clear();
         self.raw.clear();
     }
 
-    /// A further clock, and which of its elements tick; of a scalar there is one.
+    /// Adds a clock, and for each of its elements whether it ticks; a scalar has one.
     pub fn push(&mut self, clock: ValueReference, elements: impl IntoIterator<Item = bool>) {
         self.references.push(clock.0);
         for ticks in elements {
@@ -87,7 +87,7 @@ impl InputClocks {
 }
 
 impl SharedInstance {
-    /// `fmi3GetClock` of all of them.
+    /// Calls `fmi3GetClock` for all clocks.
     #[inline]
     pub(super) fn get_clocks(&self, clocks: &mut OutputClocks, cause: CallContext) -> Result<Outcome, Failure> {
         let OutputClocks { references, active, raw } = clocks;
@@ -111,7 +111,7 @@ impl SharedInstance {
         outcome
     }
 
-    /// `fmi3SetClock` of all of them.
+    /// Calls `fmi3SetClock` for all clocks.
     pub(super) fn set_clocks(&self, clocks: &InputClocks, cause: CallContext) -> Result<Outcome, Failure> {
         let InputClocks { references, active, raw } = clocks;
         let make = |(): &mut (), f: &Functions, i| {

@@ -1,5 +1,5 @@
-//! How an initialised instance is taken apart and put together again: what computes of it is handed out, and the control that ends it
-//! wants that back.
+//! An initialised instance, taken apart and put together again: the parts that compute are handed out, and the control that ends the
+//! instance needs them back.
 
 use super::clock_update::ClockUpdate;
 use super::environment::Health;
@@ -16,13 +16,14 @@ use std::sync::atomic::Ordering;
 use vecud_description::Interface;
 
 impl Instance<Running> {
-    /// Splits the instance into what ends it and a model partition for each of these input clocks (or elements of array
-    /// clocks), in that order.
+    /// Splits the instance into the control that ends it and a model partition for each of these input clocks (or
+    /// elements of array clocks), in that order.
     ///
     /// # Contract
-    /// From here on several threads call the same instance. Scheduled Execution allows that under preemption, not in
-    /// parallel: the caller sees to it that all threads with partitions of this instance run on one core by fixed
-    /// priority, or otherwise take turns (design, S6 to S8). No memory of Rust's depends on it, but the FMU's does.
+    /// Precondition: from here on several threads call the same instance, and Scheduled Execution allows that under
+    /// preemption, not in parallel: the caller makes sure that all threads with partitions of this instance run on one
+    /// core by fixed priority, or otherwise take turns (design, S6 to S8). No memory of Rust's depends on it, but the
+    /// FMU's does.
     ///
     /// # Panics
     /// If a clock is named twice: a partition is not activated inside itself.
@@ -35,7 +36,7 @@ impl Instance<Running> {
         (InstanceControl::new(self.shared), partitions)
     }
 
-    /// Splits an instance for Co-Simulation into what ends it and what makes its steps.
+    /// Splits an instance for Co-Simulation into the control that ends it and the stepper that makes its steps.
     ///
     /// # Panics
     /// If it was made for another interface type.
@@ -57,7 +58,7 @@ impl Instance<Running> {
     }
 }
 
-/// What ends an instance of which parts compute.
+/// The control that ends an instance whose parts compute.
 #[must_use = "dropping it leaves the end of the instance to the last of its parts"]
 pub struct InstanceControl {
     pub(super) shared: Whole,
@@ -68,7 +69,7 @@ impl InstanceControl {
         InstanceControl { shared }
     }
 
-    /// What clock updates read clocks with.
+    /// The handle with which clock updates read clocks.
     pub fn clock_update(&self) -> ClockUpdate {
         ClockUpdate::new(self.shared.clone())
     }
@@ -85,15 +86,15 @@ impl InstanceControl {
 
     /// Ends the instance: `fmi3Terminate` if it is healthy, `fmi3FreeInstance` unless it is fatal.
     ///
-    /// Wants all parts back, for a part that is here does not compute. With some of them missing nothing is called and the
-    /// instance is abandoned.
+    /// Terminates the instance. It needs all parts back, since a part that is here does not compute; if some are missing,
+    /// nothing is called and the instance is abandoned.
     pub fn terminate(self, parts: Vec<impl Into<ComputeHandle>>) -> Result<Outcome, TerminateError> {
         self.join(parts)?.end().map_err(TerminateError::Failed)
     }
 
     /// Puts the instance together again: nothing of it computes, since all parts are here.
     ///
-    /// With some of them missing nothing is called and the instance is abandoned.
+    /// If some parts are missing: nothing is called and the instance is abandoned.
     pub fn join(self, parts: Vec<impl Into<ComputeHandle>>) -> Result<Instance<Running>, TerminateError> {
         let parts: Vec<ComputeHandle> = parts.into_iter().map(Into::into).collect();
         let own = parts.iter().filter(|part| Arc::ptr_eq(&part.shared, &self.shared)).count();

@@ -18,7 +18,7 @@ use std::ffi::c_int;
 use std::fmt;
 use vecud_description::{DependencyKind, InterfaceType, ValueReference};
 
-/// Which of the optional functions of this module an FMU has, as its description says.
+/// The optional functions of this module that an FMU has, by its description.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Provides {
     /// `providesDirectionalDerivatives`.
@@ -81,16 +81,16 @@ pub struct ElementDependency {
     pub element: usize,
     /// On which variable.
     pub on: ValueReference,
-    /// On which element of it, from 1 in row-major order; 0: on all.
+    /// The element of it that the dependency is on, from 1 in row-major order; 0: all elements.
     pub on_element: usize,
-    /// In which way.
+    /// Kind of the dependency.
     pub kind: DependencyKind,
 }
 
 /// Why there is no derivative or dependency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DerivativeError {
-    /// By its description, the FMU does not have the function. Not called.
+    /// By its description, the FMU does not have the function. It was not called.
     NotProvided {
         /// The function.
         function: Function,
@@ -105,12 +105,12 @@ pub enum DerivativeError {
         function: Function,
         /// Which vector.
         vector: &'static str,
-        /// How many elements the vector has.
+        /// Number of elements of the vector.
         given: usize,
         /// Elements of the variables.
         needed: usize,
     },
-    /// The FMU says that it has so many dependencies, for which there is no memory.
+    /// The FMU declares this number of dependencies, for which there is no memory.
     TooMany(usize),
     /// The call failed.
     Failed(Failure),
@@ -215,7 +215,7 @@ impl Instance<Instantiated> {
 }
 
 impl Instance<Initialization> {
-    /// As [`Instance::dependencies`] of an instance that is not initialised yet: those of the initialisation.
+    /// As [`Instance::dependencies`], for an instance that is not initialised yet: the dependencies of the initialisation.
     pub fn dependencies(
         &self,
         provides: Provides,

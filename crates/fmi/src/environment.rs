@@ -1,4 +1,4 @@
-//! What stands behind `fmi3InstanceEnvironment`: the importer's side of one instance.
+//! The data behind `fmi3InstanceEnvironment`: the importer's side of one instance.
 
 use super::function::Function;
 use super::status::{Failure, Status};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use vecud_description::ValueReference;
 
-/// What one instance may ask of its importer, from any thread, real-time ones included.
+/// The requests of one instance to its importer, from any thread, real-time ones included.
 ///
 /// Lives until the FMU's [`super::Library`] is dropped (longer after `fmi3Fatal`), since FMU code may call late.
 pub trait InstanceHost: Send + Sync {
@@ -21,10 +21,10 @@ pub trait InstanceHost: Send + Sync {
     fn watches_calls(&self) -> bool {
         false
     }
-    /// A function was called and has returned; `arguments`: what it was called with beside the clock and the time of the call, and what
-    /// it has given, as text, where that is of use.
+    /// A function was called and has returned; `arguments`: as text, its arguments beside the clock and the time of the call, and its
+    /// results, where they are of use.
     fn called(&self, _call: &ReturnedCall, _arguments: &dyn Fn() -> String) {}
-    /// The instance is about to be freed, from which it may not return; this call of it was the first to fail.
+    /// The instance is about to be freed, from which it may not return; this call was the first to fail.
     fn is_freed_after(&self, _failure: &Failure) {}
 }
 

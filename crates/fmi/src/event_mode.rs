@@ -15,7 +15,7 @@ use super::shared::{CallContext, SharedInstance};
 use super::status::{Failure, Outcome};
 use vecud_description::ValueReference;
 
-/// An instance in Event Mode, lent by what computes of it.
+/// An instance in Event Mode, lent by the part that computes.
 #[must_use]
 pub struct EventMode<'a> {
     part: &'a mut ComputeHandle,
@@ -23,18 +23,18 @@ pub struct EventMode<'a> {
     cause: CallContext,
 }
 
-/// What an FMU says of an iteration (`fmi3UpdateDiscreteStates`).
+/// The answer of an FMU to an iteration (`fmi3UpdateDiscreteStates`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiscreteUpdate {
-    /// How the call went.
+    /// Outcome of the call.
     pub outcome: Outcome,
     /// `discreteStatesNeedUpdate`: another iteration is to follow.
     pub needs_update: bool,
     /// `terminateSimulation`: the run is to end.
     pub terminate_simulation: bool,
-    /// `nominalsOfContinuousStatesChanged`: the nominal values are to be read anew.
+    /// `nominalsOfContinuousStatesChanged`: whether the nominal values must be read again.
     pub nominals_of_continuous_states_changed: bool,
-    /// `valuesOfContinuousStatesChanged`: the states are to be read anew.
+    /// `valuesOfContinuousStatesChanged`: whether the states must be read again.
     pub values_of_continuous_states_changed: bool,
     /// `nextEventTime`, if it is defined.
     pub next_event_time: Option<f64>,
@@ -54,12 +54,12 @@ impl<'a> EventMode<'a> {
         self.cause
     }
 
-    /// Sets what is enabled in the batch, in one call.
+    /// Sets the enabled items of the batch, in one call.
     pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
         self.shared().set_batch(batch).map_err(|failure| failure.of(self.cause()))
     }
 
-    /// Reads what is enabled in the batch, in one call.
+    /// Reads the enabled items of the batch, in one call.
     pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
         self.shared().get_batch(batch).map_err(|failure| failure.of(self.cause()))
     }
@@ -69,13 +69,13 @@ impl<'a> EventMode<'a> {
         self.shared().set_clocks(clocks, self.cause)
     }
 
-    /// `fmi3GetClock` of all of them. The FMU resets what is read, so read each clock once.
+    /// Calls `fmi3GetClock` for all clocks. Precondition: each clock is read once, since the FMU resets it.
     pub fn get_clocks(&mut self, clocks: &mut OutputClocks) -> Result<Outcome, Failure> {
         self.shared().get_clocks(clocks, self.cause)
     }
 
-    /// The draft's `fmi3GetIntervalDecimal` or `fmi3GetIntervalFraction`, as there is room in `into`, of all elements of these output
-    /// clocks.
+    /// Calls the draft's `fmi3GetIntervalDecimal` or `fmi3GetIntervalFraction`, as there is room in `into`, for all elements of these
+    /// output clocks.
     pub fn get_draft_intervals(&mut self, references: &[u32], into: ElementIntervals) -> Result<Outcome, Failure> {
         self.shared().get_draft_intervals(references, into, self.cause)
     }
@@ -110,7 +110,7 @@ impl<'a> EventMode<'a> {
         })
     }
 
-    /// What FMI 1.0 has said of the first iteration when the instance was initialised, once.
+    /// The answer of FMI 1.0 about the first iteration when the instance was initialised, once.
     fn said_when_initialised(&self) -> Option<RawUpdate> {
         let shared = self.shared();
         if shared.health() != Health::Healthy {

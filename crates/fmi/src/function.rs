@@ -1,4 +1,4 @@
-//! What the functions of FMI mean, whatever the version: [`Function`]. Their names in C are in `names`.
+//! The meanings of the functions of FMI, for all versions: [`Function`]. Their names in C are in `names`.
 
 use vecud_description::Interface;
 

@@ -2,8 +2,8 @@
 //! derivatives f(t, x, u) what is left over when some are assumed, r = f(t, x, u) − ẋ, and how derivatives and outputs change with the
 //! states.
 //!
-//! All continuous states of FMI are differential ones: what is algebraic an FMU solves by itself. So each row of the residual belongs to
-//! a state whose derivative occurs in it, and ∂r/∂ẋ is −1 on the diagonal.
+//! All continuous states of FMI are differential ones: an FMU solves algebraic equations by itself. So each row of the residual belongs
+//! to a state whose derivative occurs in it, and ∂r/∂ẋ is −1 on the diagonal.
 //!
 //! Which variables they are is in the description and nowhere else ([`ImplicitForm::of`]). What is computed is of the point that the FMU
 //! was told last, by [`ContinuousTime::set_time`], [`ContinuousTime::set_states`] and [`ContinuousTime::set`]:
@@ -20,7 +20,7 @@
 //!     form.jacobian(at, &mut matrix)
 //! }
 //! ```
-//! Where an event has changed inputs or states, it is another system of equations: whoever keeps a matrix computes it anew.
+//! An event that has changed inputs or states makes another system of equations: a caller that keeps a matrix computes it anew.
 
 use super::batch::Batch;
 use super::derivatives::{DerivativeError, Jacobian, Provides};
@@ -39,7 +39,7 @@ const DISTANCE: f64 = 1.4901161193847656e-8;
 /// The rows of the matrix are the derivatives of the states, then the continuous outputs ([`ImplicitForm::outputs`]); its columns are the
 /// states; it is row-major. Arrays have a row or a column for each element.
 ///
-/// What can be known of it without an FMU:
+/// The part that needs no FMU:
 /// ```
 /// let xml = r#"<fmiModelDescription fmiVersion="3.0" modelName="lag" instantiationToken="{lag}">
 ///   <ModelExchange modelIdentifier="lag" providesDirectionalDerivatives="true"/>
@@ -72,7 +72,7 @@ pub struct ImplicitForm {
     way: Way,
 }
 
-/// How the matrix is had.
+/// The source of the matrix.
 enum Way {
     Directional { pattern: SparsityPattern, values: Vec<f64> },
     Differences(Box<Differences>),
@@ -174,7 +174,7 @@ impl ImplicitForm {
         Ok(ImplicitForm { states: states.elements(), outputs, places, way: Way::Directional { pattern, values } })
     }
 
-    /// By differences.
+    /// A form by differences.
     fn new(states: usize, outputs: Vec<(ValueReference, usize)>, places: Vec<(usize, usize)>) -> ImplicitForm {
         let batch = Batch::new(VariableType::Float64, outputs.clone());
         let rows = states + batch.len();
@@ -204,7 +204,7 @@ impl ImplicitForm {
         ImplicitForm { states, outputs, places, way: Way::Differences(Box::new(differences)) }
     }
 
-    /// By differences, whatever the FMU offers.
+    /// The form by differences, whatever the FMU offers.
     pub fn by_differences(self) -> ImplicitForm {
         ImplicitForm::new(self.states, self.outputs, self.places)
     }
@@ -230,7 +230,7 @@ impl ImplicitForm {
         &self.places
     }
 
-    /// How many directional derivatives the matrix takes, or evaluations of derivatives and outputs.
+    /// The number of directional derivatives for the matrix, or of evaluations of derivatives and outputs.
     pub fn calls(&self) -> usize {
         match &self.way {
             Way::Directional { pattern, .. } => pattern.calls(),

@@ -1,5 +1,5 @@
-//! An instance from birth to the end of its initialisation, and up to what computes. Its state is its type, so a call out of
-//! order does not compile:
+//! An instance from birth to the end of its initialisation, and up to its parts that compute. Its state is its type, so a
+//! call out of order does not compile:
 //!
 //! ```text
 //! Instantiated ──► Initialization ──► Running ──► (InstanceControl, Vec<Partition>)   Scheduled Execution
@@ -44,7 +44,7 @@ pub enum Configuration {}
 /// State: being initialised. Values and clock intervals can be set and read.
 #[derive(Debug)]
 pub enum Initialization {}
-/// State: initialised, and put together: nothing of it computes. In Scheduled Execution it is in Clock Activation Mode.
+/// State: initialised, and put together: no part computes. In Scheduled Execution it is in Clock Activation Mode.
 #[derive(Debug)]
 pub enum Running {}
 
@@ -54,7 +54,7 @@ pub struct Instance<S> {
     state: PhantomData<(S, Cell<()>)>,
 }
 
-/// What ends an instance when it is dropped without parts left, whoever else can still read its clocks then.
+/// Ends an instance without parts when it is dropped, whoever else can still read its clocks then.
 pub(super) struct Whole(Arc<SharedInstance>);
 
 impl Deref for Whole {
@@ -90,7 +90,7 @@ impl Library {
 
     /// Makes an instance. When the FMU returns NULL, `host` has its log messages.
     ///
-    /// `resources` is what the C interface wants: FMI 3.0, a path that ends with a separator; before, a URI. `None` when the
+    /// `resources` in the form of the C interface: FMI 3.0, a path that ends with a separator; before, a URI. `None` if the
     /// FMU has no resources. A name or token with a NUL in it is refused.
     pub fn instantiate(
         self: &Arc<Library>,
@@ -239,8 +239,8 @@ impl Instance<Initialization> {
 }
 
 impl Instance<Initialization> {
-    /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of one clock, and what [`super::Qualifier::from_raw`] makes
-    /// something of.
+    /// Calls `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` for one clock; the result is for
+    /// [`super::Qualifier::from_raw`].
     pub fn get_interval(&self, clock: ValueReference, fraction: bool) -> Result<(Interval, i32), Failure> {
         self.shared.get_interval(clock, fraction, CallContext { clock: Some(clock), time: None })
     }
@@ -297,7 +297,7 @@ mod private {
 impl<S: Writable> Instance<S> {
     /// Sets one variable: all its elements, in row-major order. Enumerations are `Int64`.
     ///
-    /// Refused when the values are not of that type, for clocks, and for strings with a NUL in them.
+    /// Refused if the values are not of that type, for clocks, and for strings with a NUL in them.
     pub fn set_values(
         &self,
         reference: ValueReference,

@@ -1,4 +1,4 @@
-//! As what an instance is made: the interface types of FMI, with what only one of them wants to know at birth.
+//! The interface types of FMI, with the arguments that only one of them has at instantiation.
 
 use super::types::RawReference;
 use vecud_description::{Interface, ValueReference};
@@ -25,8 +25,8 @@ impl MadeFor {
     }
 }
 
-/// What an FMU is told of how its steps will be made (FMI 3.0.2, 4.3.1: `fmi3InstantiateCoSimulation`). FMI 2.0 and 1.0 have
-/// nothing of it.
+/// The facts about its steps that an FMU is told at instantiation (FMI 3.0.2, 4.3.1: `fmi3InstantiateCoSimulation`). FMI 2.0
+/// and 1.0 have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepOptions {
     /// `eventModeUsed`: the importer handles events in Event Mode.
@@ -40,12 +40,12 @@ pub struct StepOptions {
 }
 
 impl StepOptions {
-    /// Without intermediate updates.
+    /// Steps without intermediate updates.
     pub fn new(event_mode_used: bool, early_return_allowed: bool) -> StepOptions {
         StepOptions { event_mode_used, early_return_allowed, ..StepOptions::default() }
     }
 
-    /// With intermediate updates, during which these variables may be set or read.
+    /// The same steps with intermediate updates, during which these variables may be set or read.
     pub fn with_intermediate_update(self, variables: &[ValueReference]) -> StepOptions {
         let intermediate_variables = variables.iter().map(|variable| variable.0).collect();
         StepOptions { intermediate_update: true, intermediate_variables, ..self }

@@ -9,7 +9,7 @@ use vecud_description::ValueReference;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // the standard's names
 pub enum Interval {
-    /// In the unit of time of the FMU.
+    /// The interval in the unit of time of the FMU.
     Decimal(f64),
     /// `counter / resolution` of that unit; `resolution` may be 0 when the FMU is wrong.
     Fraction { counter: u64, resolution: u64 },
@@ -21,7 +21,7 @@ pub enum Interval {
 pub enum Qualifier {
     /// There is none yet; the value read means nothing.
     NotYetKnown = 0,
-    /// As before.
+    /// The interval is the same as before.
     Unchanged = 1,
     /// New since it was last read.
     Changed = 2,
@@ -43,9 +43,9 @@ impl Qualifier {
 #[derive(Debug)]
 #[allow(missing_docs)] // the standard's names
 pub enum ElementIntervals<'a> {
-    /// In the unit of time of the FMU.
+    /// Intervals in the unit of time of the FMU.
     Decimal(&'a mut [f64]),
-    /// In parts of that unit; of as many counters as resolutions, which may be 0 when the FMU is wrong.
+    /// Intervals as fractions of that unit; there are as many counters as resolutions, which may be 0 if the FMU is wrong.
     Fraction { counters: &'a mut [u64], resolutions: &'a mut [u64] },
 }
 
@@ -56,7 +56,7 @@ impl ElementIntervals<'_> {
 }
 
 impl SharedInstance {
-    /// Reads one interval, and what [`Qualifier::from_raw`] makes something of.
+    /// Reads one interval; the result is for [`Qualifier::from_raw`].
     pub(super) fn get_interval(
         &self,
         reference: ValueReference,
@@ -139,7 +139,7 @@ impl SharedInstance {
         }
     }
 
-    /// The draft's question for the intervals of all elements of these clocks.
+    /// The draft's request for the intervals of all elements of these clocks.
     ///
     /// # Panics
     /// If there is not as much room for counters as for resolutions.

@@ -32,15 +32,15 @@ impl Jacobian {
 }
 
 /// The places (row, column) of a matrix that are not known to be 0, from `<ModelStructure>` or from
-/// [`Instance::dependencies`](super::Instance::dependencies), with what it takes to read them again and again: the colours of the
-/// columns, and room for one product.
+/// [`Instance::dependencies`](super::Instance::dependencies), with the memory for reading them again and again: the colours of
+/// the columns, and room for one product.
 #[derive(Clone, Debug)]
 pub struct SparsityPattern {
     of: Jacobian,
     places: Vec<(usize, usize)>,
-    /// By column.
+    /// The colour of each column.
     colours: Vec<usize>,
-    /// How many colours there are.
+    /// Number of colours.
     calls: usize,
     seed: Vec<f64>,
     sensitivity: Vec<f64>,
@@ -64,7 +64,7 @@ impl SparsityPattern {
         &self.places
     }
 
-    /// How many calls read all elements: as many as there are [colours](column_colours).
+    /// The number of calls that read all elements: as many as there are [colours](column_colours).
     pub fn calls(&self) -> usize {
         self.calls
     }

@@ -1,12 +1,14 @@
 //! FMI from Rust, in each of its C interfaces (`abi`): function tables, instances, and the callbacks that C calls. Functions
 //! are named as in FMI 3.0.
 //!
+//! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
+//!
 //! Knows nothing of rigs, plans or threads. What it guarantees:
 //!
 //! - A call out of order does not compile, or is refused without C being called ([`Instance`], [`Partition`], [`Model`]).
-//! - After Error, and in Scheduled Execution after Discard, nothing is called but `fmi3FreeInstance`, or what makes the instance sound again
-//!   (`fmi3Reset`, `fmi3SetFMUState`); after Fatal nothing is called on any instance of that
-//!   FMU, and its code stays mapped. Dropping handles keeps to that.
+//! - After Error, and in Scheduled Execution after Discard, nothing is called but `fmi3FreeInstance`, or a function that makes the instance
+//!   sound again (`fmi3Reset`, `fmi3SetFMUState`); after Fatal nothing is called on any instance of that FMU, and its code stays mapped.
+//!   Dropping handles keeps to that.
 //! - Nothing unwinds into C. Callbacks survive NULL, and being called from where they may not be.
 //! - What an FMU writes is never trusted to be a valid `bool` or enumerator.
 //! - Each call starts under the default floating-point control word.
@@ -106,7 +108,7 @@
 //!     instance.free_state(state);
 //! }
 //! ```
-//! After `fmi3Reset` an instance is initialised anew before it is activated:
+//! After `fmi3Reset` an instance is initialised again before it is activated:
 //! ```compile_fail,E0599
 //! use vecud_fmi::{Instance, Terminated};
 //! fn f(instance: Instance<Terminated>) {

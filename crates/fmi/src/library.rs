@@ -1,7 +1,7 @@
 //! The code of one FMU: a shared library with its function table.
 //!
 //! The library stays loaded for as long as anything can call into it: every instance holds it, and after `fmi3Fatal` (no
-//! function may be called any more, and who knows what still runs in there) it is never unloaded.
+//! function may be called any more, and its threads may still run) it is never unloaded.
 //!
 //! Loading an FMU means trusting it: its code runs inside this process, already while it is loaded.
 
@@ -24,7 +24,7 @@ pub struct Library {
     functions: Functions,
     missing: Vec<Function>,
     version: String,
-    /// One instance answered `fmi3Fatal`: none may be called.
+    /// Whether one instance answered `fmi3Fatal`: none may be called.
     fatal: AtomicBool,
     /// The environments handed to instances. C may hold on to their addresses beyond `fmi3FreeInstance` (a thread of the
     /// FMU that logs late), so they live as long as the code that could use them.
@@ -45,9 +45,9 @@ pub fn preload(file: &Path) -> Result<(), String> {
 }
 
 impl Library {
-    /// Loads the shared library of an FMU that speaks `abi`, to make instances of that interface type: all symbols bound now,
-    /// none visible to others. What the library exports and says of its version must not belong to another C interface,
-    /// whose functions may have other arguments under the same names.
+    /// Loads the shared library of an FMU of the version `abi`, to make instances of that interface type: all symbols bound
+    /// now, none visible to others. Its exports and its version must not belong to another C interface, whose functions may
+    /// have other arguments under the same names.
     pub fn load(path: &Path, abi: Abi, interface: Interface) -> Result<Library, LoadError> {
         let failed = |reason: LoadErrorKind| LoadError { path: path.to_path_buf(), kind: reason };
         // A name without a slash would be searched for in the system's directories.
@@ -120,17 +120,17 @@ impl Library {
         Library { functions, missing, version, fatal: AtomicBool::new(false), environments: Mutex::default(), handle }
     }
 
-    /// What `fmi3GetVersion` says.
+    /// The answer of `fmi3GetVersion`.
     pub fn version(&self) -> String {
         self.version.clone()
     }
 
-    /// Where its code is: the address of a function of it.
+    /// The address of a function of its code.
     pub fn address(&self) -> usize {
         self.functions.get_version as usize
     }
 
-    /// Which functions of its interface type this library lacks although it can do without some of them. They refuse.
+    /// The functions of its interface type that this library lacks although it can do without some of them. They refuse.
     pub fn missing(&self) -> &[Function] {
         &self.missing
     }
@@ -206,7 +206,7 @@ fn words_of(error: &libloading::Error) -> String {
     }
 }
 
-/// Whether dlopen complains of the library itself or of what it needs.
+/// The reason for which dlopen failed: the library itself, or one that it needs.
 fn why_not_opened(path: &Path, words: String) -> LoadErrorKind {
     let unresolved = ["cannot open shared object file", "undefined symbol", "version `"];
     if path.is_file() && unresolved.iter().any(|sign| words.contains(sign)) {
@@ -216,7 +216,7 @@ fn why_not_opened(path: &Path, words: String) -> LoadErrorKind {
     }
 }
 
-/// What can be done where dlopen's words name a cause without a way out; else nothing.
+/// The way out if dlopen's words name only a cause; else nothing.
 fn way_out(words: &str) -> &'static str {
     if words.contains("executable stack") {
         "\n  It was linked without a section .note.GNU-stack in each of its objects (assembler files lack it), or with -z execstack. Link it \
@@ -249,7 +249,7 @@ pub enum LoadErrorKind {
     Dependency(String),
     /// The library does not export all that an interface type needs.
     MissingSymbols {
-        /// As which it was loaded.
+        /// The version as which it was loaded.
         abi: Abi,
         /// The interface type.
         interface: Interface,

@@ -5,10 +5,10 @@
 //! [`Model::event_mode`] an [`EventMode`], [`Model::continuous_time`] a [`ContinuousTime`]. The mode belongs to the instance: it is
 //! still known after [`InstanceControl::join`](super::InstanceControl::join), and a state that is set leads back to its own.
 //!
-//! FMI 1.0 has no modes. What enters one of them calls nothing there, and the first update after the initialisation is what
-//! `fmiInitialize` has said.
+//! FMI 1.0 has no modes. Entering one calls nothing there, and the first update after the initialisation is the answer of
+//! `fmiInitialize`.
 //!
-//! What runs at each point in time allocates nothing and takes no lock here.
+//! Calls at each point in time allocate nothing and take no lock here.
 
 use super::abi::Functions;
 use super::arguments;
@@ -23,10 +23,10 @@ use super::status::{Failure, Outcome, Status};
 use super::step_state::StepState;
 use super::types::{RawBool, RawInstance, RawReference, RawStatus};
 
-/// How many continuous states and event indicators an instance has: of arrays, all elements.
+/// The numbers of an instance's continuous states and event indicators: of arrays, all elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
-    /// Continuous states, and as many derivatives and nominal values of them.
+    /// Number of continuous states, and of their derivatives and nominal values.
     pub states: usize,
     /// Event indicators.
     pub event_indicators: usize,
@@ -63,10 +63,10 @@ impl Attempt {
     }
 }
 
-/// What an FMU says of an integrator step that is completed (`fmi3CompletedIntegratorStep`).
+/// The answer of an FMU to a completed integrator step (`fmi3CompletedIntegratorStep`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completed {
-    /// How the call went.
+    /// Outcome of the call.
     pub outcome: Outcome,
     /// `enterEventMode`: it wants Event Mode to be entered, for a step event.
     pub enter_event_mode: bool,
@@ -182,8 +182,8 @@ impl Model {
         Ok(numbers(self.shared(), self.cause())?.unwrap_or(self.described))
     }
 
-    /// `fmiGetStateValueReferences` of FMI 1.0, whose description does not say which variables are states: one for each of them,
-    /// 2³² − 1 for a state that is no variable. Refused in other versions.
+    /// `fmiGetStateValueReferences` of FMI 1.0, whose description does not tell the variables of states: a reference for each
+    /// state, 2³² − 1 for a state that is no variable. Refused in other versions.
     pub fn state_references(&mut self, references: &mut [RawReference]) -> Result<Outcome, Failure> {
         let (function, shared) = (Function::GetStateValueReferences, self.shared());
         if !shared.library.functions().has_state_references() {
@@ -212,7 +212,8 @@ impl Model {
     }
 }
 
-/// What an instance for Model Exchange, which has been initialised, says of its numbers; `None`: it has no such functions.
+/// The numbers of an instance for Model Exchange, by its own functions; `None`: it has no such functions. Precondition: it was
+/// initialised.
 pub(super) fn numbers(shared: &SharedInstance, cause: CallContext) -> Result<Option<Numbers>, Failure> {
     let (of_states, of_indicators) = (Function::GetNumberOfContinuousStates, Function::GetNumberOfEventIndicators);
     let lacks = |function| shared.library.missing().contains(&function);
@@ -256,7 +257,8 @@ impl ContinuousTime<'_> {
         }))
     }
 
-    /// Sets what is enabled in the batch, in one call: continuous inputs, for nothing else may be set in this mode.
+    /// Sets the enabled items of the batch, in one call. Precondition: they are continuous inputs, for nothing else may be set in
+    /// this mode.
     #[inline]
     pub fn set(&mut self, batch: &Batch) -> Result<Attempt, Failure> {
         Attempt::of(self.shared().set_batch(batch).map_err(|failure| failure.of(self.cause())))
@@ -286,7 +288,7 @@ impl ContinuousTime<'_> {
         }))
     }
 
-    /// `fmi3GetEventIndicators`, all of them.
+    /// Calls `fmi3GetEventIndicators` for all indicators.
     #[inline]
     pub fn indicators(&mut self, indicators: &mut [f64]) -> Result<Attempt, Failure> {
         Attempt::of(self.read(Function::GetEventIndicators, indicators, |f, i, values| {
@@ -295,13 +297,13 @@ impl ContinuousTime<'_> {
         }))
     }
 
-    /// Reads what is enabled in the batch, in one call.
+    /// Reads the enabled items of the batch, in one call.
     #[inline]
     pub fn get(&mut self, batch: &mut Batch) -> Result<Attempt, Failure> {
         Attempt::of(self.shared().get_batch(batch).map_err(|failure| failure.of(self.cause())))
     }
 
-    /// `fmi3GetContinuousStates`, all of them.
+    /// Calls `fmi3GetContinuousStates` for all states.
     pub fn states(&mut self, states: &mut [f64]) -> Result<Outcome, Failure> {
         self.read(Function::GetContinuousStates, states, |f, i, values| {
             // SAFETY: the instance is alive and in Continuous-Time Mode; as much room as said.
@@ -317,7 +319,7 @@ impl ContinuousTime<'_> {
         })
     }
 
-    /// One of the functions that fill a vector.
+    /// Calls one of the functions that fill a vector.
     #[inline(always)] // as `visit`
     fn read(
         &self,

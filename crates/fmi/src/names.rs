@@ -20,7 +20,7 @@ impl Function {
         CInterface::of(abi).name(self, None).unwrap_or(self.name())
     }
 
-    /// The name in C of what does this in an instance of that interface type; `None`: there is no such function.
+    /// The function's name in C for an instance of that interface type; `None`: there is no such function.
     pub fn name_of(self, abi: Abi, interface: Interface) -> Option<&'static str> {
         CInterface::of(abi).name(self, Some(interface))
     }
@@ -30,8 +30,8 @@ impl Function {
         self.name_of(abi, interface).unwrap_or_else(|| self.name_in(abi))
     }
 
-    /// What a message about an FMU of that interface calls it: its name in C there, that in an instance of another interface type, or, where
-    /// the version has nothing of the kind, its name without the prefix of any version.
+    /// The function's name in a message about an FMU of that interface: its name in C there, that in an instance of another interface type,
+    /// or, if the version has no such function, its name without the prefix of any version.
     pub fn word_of(self, abi: Abi, interface: Interface) -> &'static str {
         let c = CInterface::of(abi);
         let bare = || self.name().trim_start_matches("fmi").trim_start_matches(|digit: char| digit.is_ascii_digit());
@@ -51,7 +51,7 @@ impl Status {
         CInterface::of(abi).statuses[self as usize]
     }
 
-    /// What a call that counts as this has returned, in words: the status, or `answer`, which is none.
+    /// The returned value of a call that counts as this one, in words: the status, or `answer`, which is none.
     pub fn returned(self, answer: Option<c_int>, abi: Abi) -> String {
         match answer {
             // `fmi2Pending`, of which only a step hears.
@@ -77,7 +77,7 @@ impl Failure {
         words
     }
 
-    /// [`Failure::in_words`] of an instance of that interface type, of which FMI 1.0 has names of its own.
+    /// [`Failure::in_words`] for an instance of that interface type: FMI 1.0 has names of its own.
     pub fn in_words_of(&self, abi: Abi, interface: Interface) -> String {
         let mut words = String::new();
         let _a_string_takes_everything = self.write(abi, self.function.told_of(abi, interface), &mut words);
@@ -104,7 +104,7 @@ impl Failure {
     }
 }
 
-/// With the names of the newest version.
+/// The failure with the names of the newest version.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(NEWEST, self.function.name_in(NEWEST), f)
@@ -116,7 +116,7 @@ impl std::error::Error for Failure {}
 /// A symbol that a library has to export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name, with the model identifier before it where the C interface wants that.
+    /// Name of the symbol, with the model identifier before it if the C interface has that.
     pub name: String,
     /// A library without it is not loaded.
     pub is_indispensable: bool,
@@ -143,7 +143,7 @@ pub fn symbols(abi: Abi, interface: Interface, model_identifier: &str) -> Vec<Sy
     symbols.into_iter().map(symbol).collect()
 }
 
-/// The symbols that a library has to export whatever interface types its FMU offers; none: only those of what it offers.
+/// The symbols that a library must export whatever interface types its FMU offers; none: only those of its interface types.
 pub fn symbols_of_all(abi: Abi) -> Vec<String> {
     let c = CInterface::of(abi);
     if !c.wants_all {

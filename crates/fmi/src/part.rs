@@ -1,4 +1,4 @@
-//! What computes of an instance, apart from what ends it: the parts that are handed out.
+//! The parts of an instance that compute, apart from the control that ends it.
 
 use super::shared::SharedInstance;
 use std::cell::Cell;
@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What computes of an instance: `Send`, so that it can move to its thread, not `Sync`, so that it stays there. As long as one
-/// is out, the instance is not put together again.
+/// A part of an instance that computes: `Send`, so that it can move to its thread, not `Sync`, so that it stays there. As long
+/// as one is out, the instance is not put together again.
 pub struct ComputeHandle {
     pub(super) shared: Arc<SharedInstance>,
     only_one_thread: PhantomData<Cell<()>>,

@@ -1,7 +1,7 @@
 //! The model partitions of an instance in Clock Activation Mode, each for a thread of its own.
 //!
-//! One activation is a sequence of types: [`Partition::begin`] lends a [`BeforeActivation`], [`BeforeActivation::activate`] turns it into a
-//! [`AfterActivation`]. So nothing can be read after something was set without an activation in between (S10).
+//! One activation is a sequence of types: [`Partition::begin`] lends a [`BeforeActivation`], [`BeforeActivation::activate`] turns it into
+//! an [`AfterActivation`]. So nothing can be read after something was set without an activation in between (S10).
 
 use super::batch::Batch;
 use super::clock_update::ClockUpdate;
@@ -13,7 +13,7 @@ use super::shared::CallContext;
 use super::status::{Failure, Outcome, Status};
 use vecud_description::ValueReference;
 
-/// What a model partition belongs to: an input clock, or one element of it.
+/// The clock of a model partition: an input clock, or one element of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClockElement {
     /// The clock.
@@ -58,7 +58,7 @@ impl Partition {
         self.part.shared.fail(Status::Error);
     }
 
-    /// What the clock updates of this partition's activations read clocks with.
+    /// The handle with which the clock updates of this partition's activations read clocks.
     pub fn clock_update(&self) -> ClockUpdate {
         ClockUpdate::new(self.part.shared.clone())
     }
@@ -93,14 +93,14 @@ impl<'a> BeforeActivation<'a> {
         CallContext { clock: Some(self.partition.clock), time: None }
     }
 
-    /// Sets what is enabled in the batch, in one call. Only variables of this partition's clock or of none.
+    /// Sets the enabled items of the batch, in one call. Precondition: they are variables of this partition's clock or of none.
     #[inline(always)] // as `visit`
     pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
         self.partition.part.shared.set_batch(batch).map_err(|failure| failure.of(self.cause()))
     }
 
-    /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of one tunable clock, after tunable parameters were set, and
-    /// what [`super::Qualifier::from_raw`] makes something of.
+    /// Calls `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` for one tunable clock, after tunable parameters were
+    /// set; the result is for [`super::Qualifier::from_raw`].
     pub fn get_interval(&mut self, clock: ValueReference, fraction: bool) -> Result<(Interval, i32), Failure> {
         self.partition.part.shared.get_interval(clock, fraction, CallContext { clock: Some(clock), time: None })
     }
@@ -131,20 +131,20 @@ impl AfterActivation<'_> {
         CallContext { clock: Some(self.partition.clock), time: Some(self.time) }
     }
 
-    /// How the activation went.
+    /// Outcome of the activation.
     #[inline]
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }
 
-    /// Reads what is enabled in the batch, in one call. Only variables of this partition's clock or of none.
+    /// Reads the enabled items of the batch, in one call. Precondition: they are variables of this partition's clock or of none.
     #[inline(always)] // as `visit`
     pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
         self.partition.part.shared.get_batch(batch).map_err(|failure| failure.of(self.cause()))
     }
 
-    /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of this partition's clock, a changing one: the interval until
-    /// its next activation, and what [`super::Qualifier::from_raw`] makes something of.
+    /// Calls `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` for this partition's clock, a changing one: the
+    /// interval until its next activation; the result is for [`super::Qualifier::from_raw`].
     pub fn get_interval(&mut self, fraction: bool) -> Result<(Interval, i32), Failure> {
         self.partition.part.shared.get_interval(self.partition.clock, fraction, self.cause())
     }

@@ -1,6 +1,6 @@
 //! Why Event Mode is entered.
 
-/// Why Event Mode is entered. Several reasons may come together; inputs that jump are none of them, for the FMU sees these itself.
+/// The reasons for entering Event Mode. Several may come together; inputs that jump are none, for the FMU sees these itself.
 ///
 /// Only the draft of FMI 3.0 hands them over (`fmi3EnterEventMode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,14 +11,14 @@ use super::status::{Failure, Outcome, Status};
 use std::sync::Arc;
 use vecud_description::{Interface, ValueReference, Values, VariableType};
 
-/// What takes an instance that has partitions through Reconfiguration Mode.
+/// Takes an instance that has partitions through Reconfiguration Mode.
 #[derive(Clone)]
 pub struct Reconfiguration {
     shared: Arc<SharedInstance>,
 }
 
 impl InstanceControl {
-    /// What takes the instance through Reconfiguration Mode. To be dropped before the instance is ended.
+    /// A handle that takes the instance through Reconfiguration Mode. Precondition: it is dropped before the instance is ended.
     pub fn reconfiguration(&self) -> Reconfiguration {
         Reconfiguration { shared: self.shared.clone() }
     }
@@ -53,15 +53,16 @@ impl Reconfiguration {
         result
     }
 
-    /// How many states and event indicators an instance for Model Exchange has since; `None`: it has no function that tells it.
+    /// The present numbers of states and event indicators of an instance for Model Exchange; `None`: it has no function that
+    /// tells them.
     ///
     /// # Contract
-    /// As of [`Reconfiguration::set`].
+    /// As for [`Reconfiguration::set`].
     pub fn numbers(&self) -> Result<Option<Numbers>, Failure> {
         numbers(&self.shared, CallContext::default())
     }
 
-    /// From Continuous-Time Mode, of a C interface in which there is Reconfiguration Mode.
+    /// Enters Event Mode. Precondition: Continuous-Time Mode, of a C interface with Reconfiguration Mode.
     fn enter_event_mode(&self) -> Result<Outcome, Failure> {
         let shared = &*self.shared;
         if !shared.library.functions().tells_numbers() {

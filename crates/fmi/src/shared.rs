@@ -1,4 +1,4 @@
-//! One instance behind all its handles: the pointer, the rules of when it may be called, its end.
+//! One instance behind all its handles: the pointer, the rules for calls, its end.
 
 use super::abi::{DraftFunctions, Fmi3Functions, Functions};
 use super::arguments::References;
@@ -15,7 +15,7 @@ use std::time::Instant;
 use vecud_description::{Interface, ValueReference};
 use vecud_linux::prefetch::prefetch;
 
-/// For whom a call is made, so that a failure can name it.
+/// The caller on whose behalf a call is made, so that a failure can name it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct CallContext {
     pub(super) clock: Option<ValueReference>,
@@ -41,20 +41,20 @@ unsafe impl Send for Handle {}
 // not in parallel; that is the contract of `Instance::into_parts`, and no Rust memory depends on it.
 unsafe impl Sync for Handle {}
 
-/// What all handles of an instance share. Dropping the last of them ends the instance.
+/// The data that all handles of an instance share. Dropping the last handle ends the instance.
 pub(super) struct SharedInstance {
     handle: Handle,
     pub(super) environment: Arc<Environment>,
     pub(super) library: Arc<Library>,
-    /// As what it was made.
+    /// The interface type as which it was made.
     pub(super) interface: Interface,
     /// Parts handed out and not dropped.
     pub(super) parts: AtomicUsize,
     /// Copies of its state that were not freed.
     pub(super) states: Mutex<States>,
-    /// What the FMU offers of them.
+    /// The functions of states that the FMU offers.
     pub(super) support: OnceLock<StateSupport>,
-    /// Of Model Exchange: it is in Event Mode, or, as long as it is initialised, in Continuous-Time Mode.
+    /// For Model Exchange: whether it is in Event Mode, or, as long as it is initialised, in Continuous-Time Mode.
     in_event_mode: AtomicBool,
     /// The first call after which nothing but its end may follow.
     failure: OnceLock<Failure>,
@@ -80,7 +80,7 @@ impl SharedInstance {
         }
     }
 
-    /// What C calls the instance.
+    /// C's pointer to the instance.
     pub(super) fn raw(&self) -> RawInstance {
         self.handle.0
     }
@@ -129,8 +129,8 @@ impl SharedInstance {
         self.call_with(function, cause, (), |(), functions, instance| c(functions, instance), |(), _| String::new())
     }
 
-    /// [`SharedInstance::call`] with something that the function reads or writes. `arguments`: what it is called with, and, after a call that
-    /// went well (`true`), what it has given; asked for only by a host that wants to hear of it.
+    /// [`SharedInstance::call`] with data that the function reads or writes. `arguments`: its arguments, and, after a call that went well
+    /// (`true`), its results; asked for only by a host that wants to hear of it.
     #[inline(always)] // as `visit`
     pub(super) fn call_with<S>(
         &self,
@@ -146,7 +146,7 @@ impl SharedInstance {
         self.enter(function, cause, |functions, instance| c(&mut state, functions, instance))
     }
 
-    /// [`SharedInstance::call`] of an instance that is beyond being called, or whose host is told of each call.
+    /// [`SharedInstance::call`] for an instance that may not be called any more, or whose host is told of each call.
     #[cold]
     fn call_watched<S>(
         &self,
@@ -224,8 +224,8 @@ impl SharedInstance {
         self.outcome(raw, function, cause.clock, cause.time)
     }
 
-    /// What a call came to that has returned something else than `fmi3OK`. With the parts of its [`CallContext`]: the whole would
-    /// be written to memory before every call.
+    /// The result of a call that has not returned `fmi3OK`. With the parts of its [`CallContext`]: the whole would be written to
+    /// memory before every call.
     #[cold]
     fn outcome(
         &self,
@@ -298,7 +298,7 @@ impl SharedInstance {
         Failure { function, status, clock, time, answer: None, refused: true }
     }
 
-    /// Nothing but the end of the instance follows on this failure.
+    /// Remembers a failure after which only the end of the instance may follow.
     pub(super) fn remember(&self, failure: Failure) {
         let _only_the_first = self.failure.set(failure);
     }
@@ -327,7 +327,7 @@ impl SharedInstance {
     }
 
     /// Frees the states whose handles are gone; at the end of the instance those of the others too, which are of no use
-    /// any more. The caller sees to it that no call is under way and that the instance is not fatal.
+    /// any more. Precondition: no call is under way, and the instance is not fatal.
     pub(super) fn free_states(&self, all: bool) -> Result<Outcome, Failure> {
         let mut states = std::mem::take(&mut *self.states.lock().unwrap_or_else(PoisonError::into_inner));
         let live = std::mem::take(&mut states.live);
@@ -349,7 +349,7 @@ impl SharedInstance {
         result
     }
 
-    /// Refuses what the description does not offer.
+    /// Refuses a function that the description does not offer.
     pub(super) fn offers(&self, support: StateSupport, function: Function) -> Result<(), Failure> {
         if *self.support.get_or_init(StateSupport::default) >= support {
             return Ok(());
@@ -357,7 +357,7 @@ impl SharedInstance {
         Err(Failure::new(function, Status::Discard, true))
     }
 
-    /// Terminate when healthy and initialised. The caller sees to it that no call is under way.
+    /// Terminates the instance if it is healthy and initialised. Precondition: no call is under way.
     pub(super) fn terminate(&self) -> Result<Outcome, Failure> {
         let initialised = self.environment.in_clock_activation();
         self.environment.set_clock_activation(false);
@@ -368,8 +368,8 @@ impl SharedInstance {
         self.call(Function::Terminate, CallContext::default(), |f, i| unsafe { (f.terminate)(i) })
     }
 
-    /// Ends the instance as far as it may be: Terminate when healthy and initialised, FreeInstance unless fatal.
-    /// The caller sees to it that no call is under way.
+    /// Ends the instance as far as it may be: Terminate if healthy and initialised, FreeInstance unless fatal.
+    /// Precondition: no call is under way.
     pub(super) fn finish(&self) -> Result<Outcome, Failure> {
         let mut result = self.terminate();
         if self.health() < Health::Fatal {

@@ -1,36 +1,36 @@
-//! Where others see which function of FMU code a thread is inside of, and how often it has called each: reports of crashes and hangs,
-//! and those of runs, read it there.
+//! Words that show the function of FMU code that a thread is in, and counts of its calls: reports of crashes and hangs, and those of
+//! runs, read them.
 //!
-//! One store says where the thread is, so a reader finds it whole at any time, also in the memory of a process that is no more.
+//! One store writes such a word, so a reader finds it whole at any time, also in the memory of a process that is no more.
 
 use super::function::Function;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// How often each function was called, by its number; there is room for more functions than FMI has.
+/// The number of calls of each function, by its number; there is room for more functions than FMI has.
 pub type CallCounts = [AtomicU64; 128];
 
 const _: () = assert!(Function::ALL.len() <= 128);
 
-/// A word, and what stands in it beside the function; and counts.
+/// A word, the tag in it beside the function, and counts.
 ///
-/// The lowest 16 bits are 1 + the number of the function that the thread is inside of, the innermost one; 0 between calls. The
-/// upper half is the tag of whoever calls, which stays there between calls. Between both, where there is a tag, calls are
-/// counted, so that who looks now and then can tell a call that lasts from the next one of the same function.
+/// The lowest 16 bits are 1 + the number of the function that the thread is in, the innermost one; 0 between calls. The upper
+/// half is the tag of the caller, which stays there between calls. Between both, if there is a tag, is a count of calls, so
+/// that a reader can tell a call that lasts from the next one of the same function.
 ///
-/// Where there is a tag, several threads may count at one place; where there is none, this one alone.
+/// With a tag, several threads may count at one place; without one, this thread alone.
 #[derive(Debug)]
 pub struct CallIndicator {
     place: Cell<CallProbe>,
     count: Cell<u16>,
 }
 
-/// Where calls are shown and counted.
+/// The place at which calls are shown and counted.
 #[derive(Clone, Copy, Debug)]
 pub struct CallProbe {
     /// The word.
     pub word: &'static AtomicU64,
-    /// What stands in its upper half; the lower one is 0.
+    /// The tag in the word's upper half; the lower one is 0.
     pub tag: u64,
     /// The counts.
     pub calls: &'static CallCounts,
@@ -42,13 +42,13 @@ impl CallIndicator {
         CallIndicator { place: Cell::new(place), count: Cell::new(0) }
     }
 
-    /// From the next call on they are shown at another place. Not inside of a call.
+    /// From the next call on calls are shown at another place. Precondition: the thread is in no call.
     #[inline]
     pub fn set(&self, place: CallProbe) {
         self.place.set(place);
     }
 
-    /// Where calls are shown and counted now.
+    /// The present place at which calls are shown and counted.
     pub(super) fn place(&self) -> CallProbe {
         self.place.get()
     }

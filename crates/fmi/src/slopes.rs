@@ -1,7 +1,7 @@
 //! Derivatives of outputs and inputs with respect to time: `fmi3GetOutputDerivatives`, `fmi2GetRealOutputDerivatives`,
 //! `fmi2SetRealInputDerivatives` and those of FMI 1.0 (FMI 3.0.2, 4.2.1; FMI 2.0.5, 4.2.1).
 //!
-//! All memory is taken when they are made.
+//! All memory is allocated when they are made.
 
 use super::function::Function;
 use super::shared::{CallContext, SharedInstance};
@@ -71,8 +71,8 @@ fn get(shared: &SharedInstance, derivatives: &mut TimeDerivatives, cause: CallCo
 }
 
 impl BeforeStep<'_> {
-    /// Sets derivatives of inputs at the communication point, in one call: FMI 2.0 and 1.0, where the FMU interpolates inputs. The
-    /// values of these inputs come before that.
+    /// Sets derivatives of inputs at the communication point, in one call: FMI 2.0 and 1.0, where the FMU interpolates inputs.
+    /// Precondition: the values of these inputs were set before.
     pub fn set_derivatives(&mut self, derivatives: &TimeDerivatives) -> Result<Outcome, Failure> {
         let TimeDerivatives { references, orders, values } = derivatives;
         self.shared().call(Function::SetRealInputDerivatives, CallContext::default(), |f, i| {

@@ -1,4 +1,4 @@
-//! The complete state of an instance (FMI 3.0, 2.2.6.4), and what starts a run anew: `fmi3Reset`.
+//! The complete state of an instance (FMI 3.0, 2.2.6.4), and `fmi3Reset`, which prepares it for another run.
 //!
 //! An [`FmuState`] remembers the mode in which it was taken, so setting it back gives the instance in that mode, from
 //! whatever mode it was in and also after an error. The six functions are methods of [`Instance`], which exists
@@ -57,7 +57,7 @@ impl SharedInstance {
 }
 
 impl Instance<Instantiated> {
-    /// Says what the FMU's description offers; without this word all functions of states are refused.
+    /// Tells the functions of states that the FMU's description offers; before that all of them are refused.
     pub fn declare_states(&self, support: StateSupport) {
         let _the_first_word_holds = self.shared.support.set(support);
     }
@@ -162,7 +162,7 @@ impl<S> Instance<S> {
 }
 
 impl Instance<Running> {
-    /// `fmi3Terminate`, if it is healthy, to keep the instance for a further run. Whatever comes of it, the run is over.
+    /// Calls `fmi3Terminate` if the instance is healthy, and keeps it for a further run. Whatever the result, the run is over.
     pub fn terminate(self) -> (Instance<Terminated>, Result<Outcome, Failure>) {
         let result = self.shared.terminate();
         (Instance::new(self.shared), result)

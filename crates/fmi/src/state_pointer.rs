@@ -1,11 +1,11 @@
-//! What C calls the states of an instance, which stand in memory of the FMU.
+//! C's pointers to the states of an instance, which lie in memory of the FMU.
 
 use super::types::RawState;
 
-/// What the FMU's description says of states: the rest is refused without a call.
+/// The functions of states that the FMU's description offers: others are refused without a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StateSupport {
-    /// Nothing.
+    /// It offers none.
     #[default]
     None,
     /// `canGetAndSetFMUState`.

@@ -8,7 +8,7 @@ use vecud_description::{Interface, ValueReference};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(i32)]
 pub enum Status {
-    /// All well.
+    /// The call succeeded.
     Ok = 0,
     /// Something is not quite right, the results are defined.
     Warning = 1,
@@ -41,7 +41,7 @@ impl Status {
     }
 }
 
-/// How a call went well.
+/// The outcome of a call that went well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// `fmi3OK`.

@@ -20,14 +20,14 @@ use std::time::Duration;
 /// A step is not called in Event Mode, nor in place of another one where there is no such thing.
 const NO_STEP_HERE: Failure = Failure::new(Function::DoStep, Status::Error, true);
 
-/// What makes the steps of an instance.
+/// The part of an instance that makes its steps.
 pub struct Stepper {
     pub(super) part: ComputeHandle,
-    /// The last step, and what the FMU has said of it.
+    /// The last step, and the FMU's answers.
     raw: RawStep,
     /// The instance is in Event Mode, at this time; `None`: in Step Mode.
     pub(super) event: Option<f64>,
-    /// What a step can be taken back to.
+    /// The state to which a step can be taken back.
     state: StepState,
 }
 
@@ -68,7 +68,7 @@ impl Stepper {
         self.part.shared.prefetch();
     }
 
-    /// Reads what is enabled in the batch, in one call, at rest: what the last step has computed, or a state that was set.
+    /// Reads the enabled items of the batch, in one call, between steps: values of the last step, or of a state that was set.
     pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
         self.part.shared.get_batch(batch)
     }
@@ -139,7 +139,7 @@ impl Stepper {
         Ok(outcome)
     }
 
-    /// How long is waited for a step that is pending.
+    /// The longest wait for a pending step.
     pub(super) fn patience(&self) -> Duration {
         self.raw.patience
     }
@@ -198,7 +198,7 @@ impl<'a> BeforeStep<'a> {
         &self.stepper.part.shared
     }
 
-    /// Sets what is enabled in the batch, in one call.
+    /// Sets the enabled items of the batch, in one call.
     #[inline(always)] // as `visit`
     pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
         self.stepper.part.shared.set_batch(batch)
@@ -244,9 +244,9 @@ impl<'a> BeforeStep<'a> {
 /// A step that was not made, or not whole.
 pub struct NoStep<'a> {
     stepper: &'a mut Stepper,
-    /// What the call answered. Discard leaves the instance healthy.
+    /// The answer of the call. Discard leaves the instance healthy.
     pub failure: Failure,
-    /// Of Discard, how far the FMU came; the communication point when it does not say. Else without meaning.
+    /// After Discard, the time that the FMU reached; the communication point if it does not say. Else without meaning.
     pub reached: f64,
 }
 
@@ -257,13 +257,14 @@ impl<'a> NoStep<'a> {
         NoStep { stepper, failure, reached }
     }
 
-    /// Another step is tried from the state that was [remembered](BeforeStep::remember). The failure of the step, if none was.
+    /// Goes back to the state that was [remembered](BeforeStep::remember), for another step. The failure of the step, if no state
+    /// was.
     pub fn go_back(self) -> Result<BeforeStep<'a>, Failure> {
         let _warning_is_counted = self.stepper.go_back().unwrap_or(Err(self.failure))?;
         Ok(BeforeStep { stepper: self.stepper })
     }
 
-    /// Another step is tried instead.
+    /// Prepares another step instead.
     pub fn again(self) -> BeforeStep<'a> {
         BeforeStep { stepper: self.stepper }
     }
@@ -275,7 +276,7 @@ impl fmt::Debug for NoStep<'_> {
     }
 }
 
-/// What an FMU says of a step that it has made.
+/// The answer of an FMU to a step that it has made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepResult {
     /// `lastSuccessfulTime`: the time that it has reached.
@@ -295,7 +296,7 @@ pub struct AfterStep<'a> {
 }
 
 impl<'a> AfterStep<'a> {
-    /// A further step follows, without a look at what this one has computed.
+    /// Prepares a further step, without reading the results of this one.
     #[inline]
     pub fn again(self) -> BeforeStep<'a> {
         BeforeStep { stepper: self.stepper }
@@ -305,18 +306,18 @@ impl<'a> AfterStep<'a> {
         &self.stepper.part.shared
     }
 
-    /// What a call after the step is put on.
+    /// The caller on whose behalf a call after the step is made.
     pub(super) fn cause(&self) -> CallContext {
         CallContext { clock: None, time: Some(self.stepper.raw.point) }
     }
 
-    /// How the step went.
+    /// Outcome of the step.
     #[inline]
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }
 
-    /// What the FMU says of it.
+    /// The FMU's answer to the step.
     #[inline]
     pub fn said(&self) -> StepResult {
         let raw = &self.stepper.raw;
@@ -328,7 +329,7 @@ impl<'a> AfterStep<'a> {
         }
     }
 
-    /// Reads what is enabled in the batch, in one call.
+    /// Reads the enabled items of the batch, in one call.
     #[inline(always)] // as `visit`
     pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
         let cause = self.cause();

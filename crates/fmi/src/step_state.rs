@@ -18,8 +18,8 @@ pub(super) struct StepState {
 }
 
 impl StepState {
-    /// `fmi3GetFMUState` of the instance of which `part` computes, always the same part: remembers the present state instead of that
-    /// from before.
+    /// Remembers the present state instead of the former one, by `fmi3GetFMUState`. Precondition: `part` computes for the instance,
+    /// and is always the same part.
     pub(super) fn remember(&mut self, part: &mut ComputeHandle) -> Result<Outcome, Failure> {
         let (function, shared) = (Function::GetFMUState, &part.shared);
         shared.offers(StateSupport::GetAndSet, function)?;

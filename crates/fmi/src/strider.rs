@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub struct BatchStepper<'a> {
     call: StepCall,
     visited: Visited,
-    /// Where its calls are shown.
+    /// The word in which its calls are shown.
     word: &'static AtomicU64,
     calls: &'static CallCounts,
     stepper: PhantomData<&'a mut Stepper>,
@@ -29,11 +29,11 @@ pub struct FastPath {
     visits: Visits,
     /// The last step.
     raw: RawStep,
-    /// What C has answered to one that was not usual, and whose step that was.
+    /// C's answer to an irregular step, and the environment of the instance that made it.
     unusual: Option<(RawStatus, *const Environment)>,
 }
 
-/// What a step has answered that is no usual one.
+/// The answer of a step that is not regular.
 pub struct FastPathExit {
     raw: RawStep,
     status: RawStatus,
@@ -41,11 +41,11 @@ pub struct FastPathExit {
     environment: *const Environment,
 }
 
-/// What a word shows inside of a step.
+/// The content of the word inside of a step.
 const IN_A_STEP: u64 = Function::DoStep as u64 + 1;
 
 impl Stepper {
-    /// Whether usual steps can be all that is made of it.
+    /// Whether the instance can make only regular steps.
     pub fn can_stride(&self) -> bool {
         !self.shared().environment.is_watched()
     }
@@ -56,7 +56,8 @@ impl Stepper {
         self.shared().is_healthy()
     }
 
-    /// What makes its usual steps, served by `host`; `None`: it can make none now, or the host shares the place where it shows calls.
+    /// The stepper for regular steps, served by `host`; `None`: it can make none now, or the host shares the place at which it
+    /// shows calls.
     pub fn strider(&mut self, host: &'static dyn ThreadHost) -> Option<BatchStepper<'_>> {
         let shown = host.shown()?;
         let CallProbe { word, tag, calls } = shown.place();
@@ -70,10 +71,10 @@ impl Stepper {
         Some(BatchStepper { call, visited, word, calls, stepper: PhantomData })
     }
 
-    /// What the last step of its [`BatchStepper`] came to, which was not usual.
+    /// The result of the last step of its [`BatchStepper`], which was not regular.
     ///
     /// # Panics
-    /// When it was the step of another instance.
+    /// If it was the step of another instance.
     #[cold]
     pub fn settle(&mut self, unusual: FastPathExit) -> Result<AfterStep<'_>, NoStep<'_>> {
         let FastPathExit { raw, status, environment } = unusual;
@@ -97,7 +98,7 @@ impl FastPath {
     /// its own word. `None`: it was [not usual](FastPath::unusual).
     ///
     /// # Panics
-    /// When a step before was not usual.
+    /// If a step before was not regular.
     #[inline(always)] // as `visit`
     pub fn step(&mut self, strider: &mut BatchStepper, point: f64, size: f64) -> Option<f64> {
         assert!(self.unusual.is_none(), "what was unusual is settled first");
@@ -118,7 +119,7 @@ impl FastPath {
         Some(raw.reached)
     }
 
-    /// What the last step has answered, if it was not usual.
+    /// The answer of the last step, if it was not regular.
     #[cold]
     pub fn unusual(self) -> Option<FastPathExit> {
         self.unusual.map(|(status, environment)| FastPathExit { raw: self.raw, status, environment })

@@ -1,4 +1,4 @@
-//! What FMU code finds out about the thread it runs on: who serves it, and inside which call it is.
+//! The data that FMU code's calls find about their thread: the host that serves it, and the call that it is in.
 //!
 //! `lockPreemption` and `unlockPreemption` have no argument, so the thread is all that identifies them. The thread-local
 //! is constant-initialised and has no destructor: reading it allocates nothing, registers nothing, and still works while a
@@ -12,7 +12,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use vecud_linux::float_control;
 
-/// What an FMU says of a point in the midst of a step (`fmi3IntermediateUpdateCallback`; FMI 3.0.2, 4.2.2).
+/// The FMU's description of a point in the midst of a step (`fmi3IntermediateUpdateCallback`; FMI 3.0.2, 4.2.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Intermediate {
     /// `intermediateUpdateTime`, in the FMU's unit of time; unchecked.
@@ -25,7 +25,7 @@ pub struct Intermediate {
     pub step_finished: bool,
 }
 
-/// What a host wants in the midst of a step.
+/// The wishes of a host in the midst of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InStep {
     /// Values are set or read there.
@@ -37,7 +37,7 @@ pub struct InStep {
 /// Words that are all 0 as long as a host wants nothing in the midst of steps.
 pub type Wishes = [&'static AtomicU64; 2];
 
-/// What FMU code running on a thread may ask of it. One for each partition's thread, and one for the main thread.
+/// The requests of FMU code to the thread that it runs on. One for each partition's thread, and one for the main thread.
 ///
 /// Called on that thread only, on the hot path: no allocation, no lock without priority inheritance.
 pub trait ThreadHost {
@@ -48,20 +48,21 @@ pub trait ThreadHost {
     fn lock_preemption(&self);
     /// The section that [`lock_preemption`](ThreadHost::lock_preemption) began is over: the thread may be preempted again.
     fn unlock_preemption(&self);
-    /// What the host wants in the midst of the step that is made on this thread. Does no floating-point arithmetic.
+    /// The host's wishes in the midst of the step that is made on this thread. Does no floating-point arithmetic.
     fn in_step(&self) -> InStep {
         InStep { exchanges: false, returns_early: false }
     }
-    /// Where it is seen without asking that the host wants nothing [in a step](ThreadHost::in_step); `None`: it has to be asked.
+    /// The word that shows without a call whether the host wants nothing [in a step](ThreadHost::in_step); `None`: it must be
+    /// called.
     fn wishes(&'static self) -> Option<&'static Wishes> {
         None
     }
-    /// The FMU whose step is made on this thread has come to a point in the midst of it. Only called when the host
+    /// The FMU whose step is made on this thread has come to a point in the midst of it. Only called if the host
     /// [exchanges](InStep::exchanges) values there.
     fn intermediate_update(&self, _update: &Intermediate) {}
     /// C has returned `fmi3Warning` from this.
     fn warned(&self, function: Function);
-    /// Where others see which function this thread is inside of, if anywhere.
+    /// The place that shows the function that this thread is in, if there is one.
     fn shown(&'static self) -> Option<&'static CallIndicator> {
         None
     }
@@ -100,8 +101,8 @@ fn own() -> *const Thread {
     THREAD.with(ptr::from_ref)
 }
 
-/// Says who serves FMU code on the calling thread from now on; returns who did before. Not inside of a call. From here on the
-/// thread has the default control words of floating point whenever it is not in FMU code.
+/// Sets the host that serves FMU code on the calling thread from now on; returns the one before. Precondition: the thread is
+/// in no call. From here on the thread has the default control words of floating point whenever it is not in FMU code.
 #[inline(always)] // the host's type is known here
 pub fn set_thread_host(host: Option<&'static dyn ThreadHost>) -> Option<&'static dyn ThreadHost> {
     float_control::establish_defaults();
@@ -144,7 +145,8 @@ pub(super) fn inside() -> OngoingCall {
     THREAD.with(|thread| thread.inside.get())
 }
 
-/// Whether the thread is inside of a step of the instance with this environment, and its host is seen to want nothing in the midst of it.
+/// Whether the thread is in a step of the instance with this environment, and its host is seen to want nothing in the midst of
+/// it.
 #[inline]
 pub(super) fn is_in_calm_step(environment: *const Environment) -> bool {
     // SAFETY: as in `visit`.
@@ -185,7 +187,7 @@ pub(super) struct Visits {
     called: FunctionCode,
 }
 
-/// The instance whose code a visit runs, and what serves it.
+/// The instance whose code a visit runs, and the host that serves it.
 #[derive(Clone, Copy)]
 pub(super) struct Visited {
     pub(super) environment: *const Environment,
@@ -205,7 +207,7 @@ impl Visits {
         Visits { thread: own(), called: FunctionCode::function(function) }
     }
 
-    /// One call. Where it is shown the caller shows it.
+    /// One call. The caller shows it, if it is shown.
     #[inline(always)] // as `visit`
     pub(super) fn visit<T>(&self, visited: &Visited, c: impl FnOnce() -> T) -> T {
         // SAFETY: as in `visit`; this is on the thread that it was made on, since a pointer is not `Send`.

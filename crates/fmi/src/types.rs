@@ -27,7 +27,8 @@ pub type RawString = *const c_char;
 pub type RawBinary = *const u8;
 /// `fmi3Status`, unchecked.
 pub type RawStatus = c_int;
-/// What an adapter answers, and no FMU behind it can: the FMU was not called, since its C interface has no way to say that.
+/// The answer of an adapter that did not call the FMU, since its C interface has no way to express the call; no FMU behind an
+/// adapter can give it.
 pub(super) const NOT_CALLED: RawStatus = RawStatus::MIN;
 /// `fmi3IntervalQualifier`, unchecked.
 pub type RawQualifier = c_int;

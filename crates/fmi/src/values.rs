@@ -12,7 +12,7 @@ use std::ffi::CString;
 use std::ptr;
 use vecud_description::{ValueReference, Values, VariableType};
 
-/// Hands the list of types that cross the boundary as plain arrays of what Rust holds too to the macro `$with`.
+/// Gives the macro `$with` the list of types that cross the boundary as plain arrays of Rust's types.
 macro_rules! for_each_number {
     ($with:ident!($($context:tt)*)) => {
         $with! { ($($context)*)

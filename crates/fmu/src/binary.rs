@@ -1,4 +1,4 @@
-//! What a shared library is for and what it exports, read from its file: none of its code runs.
+//! The platform and the exports of a shared library, read from its file: none of its code runs.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ use vecud_linux::files;
 /// Longer libraries than this are not looked into.
 const LONGEST: u64 = 512 << 20;
 
-/// What a shared library exports.
+/// The exports of a shared library.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Exports {
     names: HashSet<String>,
@@ -73,7 +73,7 @@ impl Exports {
         self.has_executable_stack
     }
 
-    /// How many symbols there are.
+    /// The number of symbols.
     pub fn count(&self) -> usize {
         self.names.len()
     }
@@ -90,7 +90,7 @@ pub enum BinaryError {
     NotElf(&'static str),
     /// The library is for another processor, named here.
     Machine(String),
-    /// Its structure is broken.
+    /// The library's structure is broken.
     Damaged(String),
     /// The library has no table of its exports (no section headers), though it may well be loadable.
     NoTable,
@@ -146,7 +146,7 @@ fn abi_name(machine: u16) -> String {
     }
 }
 
-/// What a file is by its first bytes.
+/// The kind of a file by its first bytes.
 fn kind_of(bytes: &[u8]) -> &'static str {
     match bytes {
         [] => "an empty file",

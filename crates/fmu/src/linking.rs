@@ -25,7 +25,7 @@ use vecud_linux::files;
 
 /// The folders that are searched last.
 const SYSTEM: [&str; 4] = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"];
-/// What the system has elsewhere.
+/// The system's cache of libraries in other folders.
 const CACHE: &str = "/etc/ld.so.cache";
 /// Longer caches, and tables of names in a library, are not looked into.
 const LONGEST: u64 = 64 << 20;
@@ -47,14 +47,14 @@ struct Object {
     /// `DT_RPATH`, empty where there is a `DT_RUNPATH`.
     rpath: Vec<PathBuf>,
     runpath: Option<Vec<PathBuf>>,
-    /// Variables that are unique in the process, by their symbols, in the order of these.
+    /// Variables that are unique in the process, by their symbols, in this order.
     unique: BTreeMap<String, Variable>,
     /// The library calls one of [`CHANGING`].
     changes_process: bool,
 }
 
-/// What changes something that all code of a process has together: the locale, the working directory, modes of files, signals that a
-/// thread blocks, the environment.
+/// Functions that change shared state of a process: the locale, the working directory, modes of files, signals that a thread blocks,
+/// the environment.
 const CHANGING: [&str; 14] = [
     "setlocale",
     "uselocale",
@@ -100,7 +100,7 @@ pub enum Clash {
         /// The FMU and its file, which nobody loads.
         own: (usize, PathBuf),
     },
-    /// Two FMUs bring files of one name and content, of which one is loaded, with variables of its own that both get.
+    /// Two FMUs bring files of one name and content, one of which is loaded, with variables of its own that both get.
     Shared {
         /// Under which name it is needed.
         name: String,
@@ -113,7 +113,7 @@ pub enum Clash {
     Unique {
         /// The symbol.
         symbol: String,
-        /// How many more there are.
+        /// Number of further ones.
         more: usize,
         /// The FMU that is loaded later.
         own: usize,
@@ -122,22 +122,22 @@ pub enum Clash {
     },
 }
 
-/// What the linker loads for an FMU by itself.
+/// The libraries that the linker loads for an FMU by itself.
 struct Loaded {
     objects: Vec<Rc<Object>>,
     /// Under which names something is needed, and which object that is.
     requests: BTreeMap<String, Rc<Object>>,
-    /// Its files whose names the program has loaded for itself.
+    /// The FMU's files with names of libraries that the program has loaded for itself.
     replaced: Vec<(String, PathBuf)>,
 }
 
-/// What the linker makes of FMUs in one process.
+/// The result of linking FMUs in one process.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Linked {
-    /// What clashes.
+    /// The clashes.
     pub clashes: Vec<Clash>,
-    /// By FMU: its libraries call functions that change what all code of a process has together. The C++ library is left out, which does so
-    /// for others only.
+    /// By FMU: whether its libraries call functions that change shared state of a process. The C++ library is left out, which does so for
+    /// others only.
     pub change_process: Vec<bool>,
 }
 
@@ -197,7 +197,7 @@ pub fn link(program: &Path, libraries: &[&Path]) -> Linked {
     Linked { clashes, change_process: places.into_iter().map(|place| change[place]).collect() }
 }
 
-/// The symbols that a library leaves to others, which have to be there; none where it cannot be read.
+/// The symbols that a library needs from others; none if it cannot be read.
 pub fn undefined(library: &Path) -> Vec<String> {
     let read = || {
         let mut stream = ElfStream::<AnyEndian, File>::open_stream(files::open(library).ok()?).ok()?;
@@ -232,8 +232,8 @@ pub fn files_named(is_meant: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     listed.chain(cached).filter(is_meant).collect()
 }
 
-/// Each library by the first path of these that leads to its file: the linker loads a file once, whatever its paths (links), and a copy
-/// of it once more.
+/// Each library by the first of these paths that leads to its file: the linker loads a file once, whatever its paths (links), and a
+/// copy of it once more.
 pub fn by_file(libraries: &[&Path]) -> Vec<PathBuf> {
     let file = |path: &&Path| path.metadata().ok().map(|own| (own.dev(), own.ino()));
     let files: Vec<_> = libraries.iter().map(file).collect();
@@ -271,7 +271,7 @@ fn has_variables(library: &Path) -> Result<bool, ParseError> {
     }))
 }
 
-/// The end of a list of which only the first is named, where there are so many `more`.
+/// The end of a list that names only the first, if there are `more`.
 pub fn and_others(more: usize) -> String {
     match more {
         0 => String::new(),
@@ -313,7 +313,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     is_one || (own.len() == others.len() && content(one).is_some() && content(one) == content(other))
 }
 
-/// Where libraries are looked for, whoever needs them.
+/// The folders in which all libraries are searched.
 struct SearchPath {
     /// `LD_LIBRARY_PATH`.
     given: Vec<PathBuf>,

@@ -24,7 +24,7 @@ pub fn of_this_machine() -> Vec<String> {
     tuples
 }
 
-/// How good `tuple` is for this machine: smaller is better, `None` when its code does not run here. Versions of the ABI
+/// The rank of `tuple` for this machine: smaller is better, `None` if its code does not run here. Versions of the ABI
 /// (`x86_64-linux-gnu2`) are accepted after the plain names.
 pub fn rank(tuple: &str) -> Option<usize> {
     let own = of_this_machine();

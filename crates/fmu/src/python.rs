@@ -1,5 +1,5 @@
 //! Libraries of FMUs that call Python and do not say which library has it: tools that pack a Python class into an FMU leave that to
-//! whoever loads it, as Python's own extensions do.
+//! the loading program, as Python's own extensions do.
 //!
 //! The one that is meant is that of the interpreter which `python3` is on this machine, or in the virtual environment that is active; where
 //! that has none of its own, the only one that there is. Files are read, and nothing runs.
@@ -14,9 +14,9 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the names of its symbols begin with.
+/// The begin of the names of its symbols.
 const SYMBOLS: [&str; 2] = ["Py", "_Py"];
-/// What the names of its library begin with.
+/// The begin of the names of its library.
 const LIBRARY: &str = "libpython3.";
 /// The interpreter.
 const PROGRAM: &str = "python3";
@@ -26,7 +26,8 @@ pub fn is_library(file: &Path) -> bool {
     file.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(LIBRARY))
 }
 
-/// What an FMU's library, or one that the FMU brings beside it, calls of Python and nothing that it needs has; nothing where Python is loaded with this program.
+/// The symbols of Python that an FMU's library, or one that the FMU brings beside it, uses and that no library of its needs has;
+/// none if Python is loaded with this program.
 pub fn calls(library: &Path) -> Vec<String> {
     let preloaded = env::var_os("LD_PRELOAD").unwrap_or_default();
     if preloaded.to_string_lossy().split([':', ' ']).any(|file| is_library(Path::new(file))) {
@@ -64,7 +65,7 @@ fn is_of_python(symbol: &str) -> bool {
     rest.and_then(|rest| rest.chars().next()).is_some_and(|next| next == '_' || next.is_ascii_uppercase())
 }
 
-/// Libraries that have all of these symbols: the one that is meant, or all that could be.
+/// Libraries that have all of these symbols: the intended one, or all candidates.
 pub fn libraries(symbols: &[String]) -> Vec<PathBuf> {
     let has_all =
         |path: &PathBuf| Exports::of(path).is_ok_and(|exports| symbols.iter().all(|symbol| exports.has(symbol)));
@@ -73,7 +74,7 @@ pub fn libraries(symbols: &[String]) -> Vec<PathBuf> {
     own.map_or_else(|| others().into_iter().filter(has_all).collect(), |own| vec![own])
 }
 
-/// Where the library of the interpreter can be.
+/// The possible places of the interpreter's library.
 fn of_program() -> Vec<PathBuf> {
     let Some(program) = program() else { return Vec::new() };
     let version = program.file_name().and_then(OsStr::to_str).and_then(|name| name.strip_prefix("python"));

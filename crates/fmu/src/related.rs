@@ -1,4 +1,4 @@
-//! Files that an FMU carries besides, with what they are for: the layered standard FMI-LS-REF (1.0.0-beta.1), whose manifest lies in
+//! Further files of an FMU, with their purposes: the layered standard FMI-LS-REF (1.0.0-beta.1), whose manifest lies in
 //! `extra/org.fmi-standard.fmi-ls-ref`. Pure: text in, value out.
 
 #![forbid(unsafe_code)]
@@ -14,15 +14,15 @@ pub const FOLDER: &str = "extra/org.fmi-standard.fmi-ls-ref";
 pub const MANIFEST: &str = "extra/org.fmi-standard.fmi-ls-ref/fmi-ls-manifest.xml";
 /// The name of the layered standard.
 const NAME: &str = "org.fmi-standard.fmi-ls-ref";
-/// The namespace of what every manifest says of itself.
+/// The namespace of the attributes that every manifest has.
 const NAMESPACE: &str = "http://fmi-standard.org/fmi-ls-manifest";
 
-/// What the manifest says.
+/// The content of the manifest.
 #[derive(Debug, Default, PartialEq)]
 pub struct Manifest {
     /// The files that it names, in its order.
     pub files: Vec<Related>,
-    /// What in it is against the standard.
+    /// Breaches of the standard in the manifest.
     pub remarks: Vec<ManifestError>,
 }
 
@@ -39,10 +39,10 @@ pub struct Related {
     pub at: (u32, u32),
 }
 
-/// Where a file is.
+/// The place of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Home {
-    /// In the FMU, by its path there.
+    /// The file is in the FMU, at this path.
     Inside(PathBuf),
     /// Somewhere else: on the network, or outside of the FMU.
     Outside,
@@ -76,7 +76,7 @@ impl Related {
         self.mime_type == "text/csv" || (self.mime_type == GENERIC && has_ending)
     }
 
-    /// Where it is.
+    /// The place of the file.
     pub fn home(&self) -> Home {
         let (Some(path), false) = (unescaped(&self.source), has_scheme(&self.source)) else { return Home::Outside };
         if path.starts_with('/') {
@@ -95,7 +95,7 @@ impl Related {
     }
 }
 
-/// What a file is of which the manifest does not say it.
+/// The type of a file if the manifest does not give one.
 const GENERIC: &str = "application/octet-stream";
 
 /// Whether a URI says how to get what it names (`http:`, `file:`).

@@ -18,14 +18,14 @@ const TOLD: i64 = 10_000_000_000;
 /// Present place of the runner's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallLocation {
-    /// In a call that is no activation; function as in [`OutsideCall`].
+    /// The FMU is in a call that is no activation; the function as in [`OutsideCall`].
     Outside {
         /// FMU whose code is called; `None` if it may be one of several.
         fmu: Option<FmuId>,
         /// 1 + the function, or a special value of [`OutsideCall`].
         function: u64,
     },
-    /// In an activation in virtual time.
+    /// The FMU is in an activation in virtual time.
     Activation(UnitId),
     /// Stopped by a signal.
     Stopped,

@@ -1,4 +1,4 @@
-//! Shared memory and exit status → [`Run`]: what was measured, how each instance ended, and what went wrong.
+//! Shared memory and exit status → [`Run`]: the measurements, the end of each instance, and the problems.
 
 use super::death::{death, given_up, lasting};
 use super::facts::RunFacts;
@@ -25,8 +25,9 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
     let plan = &prepared.plan;
     let global = |word: Global| board.global(word).load(SeqCst);
     let scheduling = scheduling(board);
-    let mut clocks: Vec<ClockResult> =
-        (0..plan.units.len()).map(|unit| tasks::clock(plan, board, UnitId(unit), scheduling, &facts.dropped)).collect();
+    let mut clocks: Vec<ClockResult> = (0..plan.units.len())
+        .map(|unit| tasks::clock(plan, board, UnitId(unit), scheduling, &facts.dropped_datagrams))
+        .collect();
     let mut notes = plan.notes.clone();
     notes.extend(facts.pauses.note());
     let shared = schedulability::predict(plan, scheduling, &mut clocks, &mut notes);
@@ -40,21 +41,21 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
             "run.log was begun anew {times} (log_limit in [host]): what it was before is run-earlier.log{gone}"
         ));
     }
-    let died = if facts.goes_on { None } else { death(plan, board, facts) };
+    let died = if facts.run_continues { None } else { death(plan, board, facts) };
     let died_in_it = died.as_ref().filter(|died| !died.is_after_the_run);
     let fmus: Vec<FmuResult> = (0..plan.fmus.len())
         .map(|fmu| FmuResult {
             name: plan.fmus[fmu].name.clone(),
             path: plan.fmus[fmu].path.display().to_string(),
             status: match fmus::status(board, facts.phase, FmuId(fmu), died_in_it) {
-                FmuStatus::Aborted if facts.goes_on => FmuStatus::Running,
+                FmuStatus::Aborted if facts.run_continues => FmuStatus::Running,
                 status => status,
             },
             lock: fmus::lock(plan, board, FmuId(fmu)),
             findings: findings::of_fmu(prepared, board, FmuId(fmu))
                 .into_iter()
                 .chain(facts.threads.findings(plan, FmuId(fmu)))
-                .chain(offspring::finding(plan, &facts.left, facts.none_left, Some(FmuId(fmu))))
+                .chain(offspring::finding(plan, &facts.left_processes, facts.left_processes_ended, Some(FmuId(fmu))))
                 .collect(),
             log: told.last_lines[fmu].iter().map(str::to_owned).collect(),
             calls: fmus::calls(plan, board, FmuId(fmu)),
@@ -85,14 +86,15 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
     }
     problems.extend(told.problems.iter().cloned());
     let stimuli = stimuli::results(plan, board);
-    stimuli::problems(plan, &stimuli, board, &facts.stimuli, &mut problems);
+    stimuli::problems(plan, &stimuli, board, &facts.stimulus_faults, &mut problems);
     irregularities(prepared, board, &fmus, &clocks, facts, &mut problems);
     let connections = promise::connections(plan, board, &mut problems);
     let promise = promise::promise(plan, board, facts.late_samples, &mut problems);
     let severity = if facts.strict { Severity::Failure } else { Severity::Finding };
     let of_fmus =
         fmus.iter().flat_map(|fmu| fmu.findings.iter().map(|own| (Subject::Fmu(fmu.name.clone()), own.clone())));
-    let of_nobody = offspring::finding(plan, &facts.left, facts.none_left, None).map(|own| (Subject::Run, own));
+    let of_nobody = offspring::finding(plan, &facts.left_processes, facts.left_processes_ended, None)
+        .map(|own| (Subject::Run, own));
     let offences = of_fmus.chain(of_nobody);
     problems.extend(offences.map(|(subject, own)| {
         let severity = match &*own.kind {
@@ -118,18 +120,18 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
     let asked = |fmu| board.fmu(FmuId(fmu)).findings().count(FindingKind::AskedForEnd) > 0;
     let asked = plan.on_error == OnError::Stop && (0..plan.fmus.len()).any(asked);
     let end = end(
-        plan.stop.filter(|_| !facts.goes_on && !failed && !stopped && !is_overrun && !asked),
+        plan.stop.filter(|_| !facts.run_continues && !failed && !stopped && !is_overrun && !asked),
         prepared.begin(),
         plan.start.nanos().plus(Nanos(global(Global::Reached) as i64)),
     );
     let is_whole = prepared.options.save_state.is_none() && prepared.resumed.is_none();
-    if is_whole && !facts.goes_on {
+    if is_whole && !facts.run_continues {
         problems.extend(releases::account(plan, board, end, &mut clocks));
     }
     problems.sort_by_key(|problem| problem.severity);
     // A runner that dies does not get to say when.
     let (began, said) = (global(Global::StartMonotonic) as i64, global(Global::Ended) as i64);
-    let ended = if said > 0 { said } else { facts.gone };
+    let ended = if said > 0 { said } else { facts.runner_ended };
     let samples_dropped =
         (0..plan.units.len()).map(|unit| board.task(UnitId(unit)).get(TaskWord::SamplesDropped)).sum();
     Run {
@@ -142,8 +144,8 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
         start_time: prepared.begin().seconds(),
         end_time: end.seconds(),
         wall_seconds: if began > 0 && ended > began { Nanos(ended - began).seconds() } else { 0.0 },
-        ended: if facts.goes_on { Ended::Running } else { Ended::Finished },
-        end: if failed || facts.goes_on {
+        ended: if facts.run_continues { Ended::Running } else { Ended::Finished },
+        end: if failed || facts.run_continues {
             End::Failure
         } else if is_overrun {
             End::Overrun
@@ -175,7 +177,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &RecordingOutcome, facts
             load_at_end: facts.machine.load,
             doctor: facts.doctor.clone(),
             facts: facts.machine.facts.clone(),
-            cores: facts.cores.clone(),
+            cores: facts.core_counts.clone(),
         },
         fmus,
         clocks,

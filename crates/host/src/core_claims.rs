@@ -1,7 +1,7 @@
 //! Runs in real time of other processes of this machine: they are seen by the cores that they claim, and a run that is about to begin
 //! takes others, as sessions of one process do (semantics S26).
 //!
-//! What others say is not trusted: it moves a rig to another core, and neither refuses it nor takes priorities from it.
+//! Claims of others are not trusted: they move a rig to another core, but neither refuse it nor take priorities from it.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use vecud_plan::{HostFacts, Mode, Plan, RunningRig, RunningThread};
 
 /// The environment variable with the name under which runs see each other; empty: they do not.
 const NAME: &str = "VECUD_CORES";
-/// The name of those who have none.
+/// The name for rigs without one.
 const MACHINE: &str = "machine";
 
 /// The cores that a run has claimed, for all that know of the run.

@@ -112,12 +112,12 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
     if let Some(Killed::Overdue(place)) = facts.killed {
         return Some(overdue(plan, board, facts, place));
     }
-    let signal = signal_name(facts.status);
+    let signal = signal_name(facts.exit_status);
     let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && facts.phase < Phase::Done);
     if signal.is_none() && !left_early {
         return None;
     }
-    if facts.killed.is_none() && facts.status.signal() == Some(nix::sys::signal::Signal::SIGKILL as i32) {
+    if facts.killed.is_none() && facts.exit_status.signal() == Some(nix::sys::signal::Signal::SIGKILL as i32) {
         let message =
             "the process of the FMUs was ended from outside by SIGKILL: by somebody, or by the kernel for want of \
                        memory (dmesg tells)"
@@ -143,7 +143,7 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
             0 => format!("crashed ({signal})"),
             kib => format!("overflowed its stack of {kib} KiB ({signal}; {})", more_stack(plan, board)),
         },
-        None => format!("called exit({})", facts.status.code().unwrap_or(0)),
+        None => format!("called exit({})", facts.exit_status.code().unwrap_or(0)),
     };
     let status = match facts.killed {
         Some(Killed::Late) => FmuStatus::Hung,
@@ -158,7 +158,7 @@ fn any_death(plan: &Plan, board: Board, facts: &RunFacts) -> Option<ExitCause> {
     // `_exit` leaves no trace of its thread, nor does a fault where FMU code has removed our handlers. If none of our
     // threads was in FMU code, it was another thread.
     let unseen = !in_a_call
-        && match facts.status.signal() {
+        && match facts.exit_status.signal() {
             Some(signal) => FAULTS.contains(&signal) && global(Global::CrashSignal) == 0,
             None => global(Global::ExitCalled) == 0,
         };
@@ -240,7 +240,7 @@ fn recorded(plan: &Plan, facts: &RunFacts, own: &OngoingActivation) -> Option<f6
 pub fn lasting(plan: &Plan, board: Board, facts: &RunFacts) -> Vec<Problem> {
     let is_given_up = |unit: &UnitId| facts.hangs.given_up.iter().any(|given| given.unit == *unit);
     let under_way = |unit: UnitId| Some((unit, facts.unreturned[unit.0].filter(|own| facts.hangs.lasts(unit, own))?));
-    let units = (0..plan.units.len()).map(UnitId).filter(|unit| facts.goes_on && !is_given_up(unit));
+    let units = (0..plan.units.len()).map(UnitId).filter(|unit| facts.run_continues && !is_given_up(unit));
     let problem = |(unit, own): (UnitId, OngoingActivation)| {
         let kind = Kind::Lasts {
             function: name(plan, board, unit).to_owned(),

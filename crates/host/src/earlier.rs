@@ -81,8 +81,8 @@ impl PreviousRuns {
         self.kept.make(output)
     }
 
-    /// Moves the files, or removes them where no run is kept. The caller has locked the command's folder and that of
-    /// its run. Returns notes for the user.
+    /// Moves the files, or removes them if no run is kept. Returns notes for the user. Precondition: the caller has
+    /// locked the command's folder and that of its run.
     pub fn make_way(mut self) -> Result<Vec<String>, Error> {
         let mut notes = Vec::new();
         for run in self.too_old() {
@@ -250,10 +250,10 @@ fn is_ours(name: &str) -> bool {
     }
     let name = name.strip_suffix(super::files::PARTIAL).map_or(name, without_process);
     // A further file of a recording, before it can be read.
-    let name = name.strip_suffix(".next").filter(|name| series::is_one(name)).unwrap_or(name);
+    let name = name.strip_suffix(".next").filter(|name| series::is_name_of_recording(name)).unwrap_or(name);
     let number = name.strip_prefix("trace-").and_then(|rest| rest.strip_suffix(".json")).and_then(|n| n.parse().ok());
     let further = number.is_some_and(|number: u32| number > 1 && name == format!("trace-{number}.json"));
-    FILES.contains(&name) || further || series::is_one(name) || vecud_report::is_hgrm(name)
+    FILES.contains(&name) || further || series::is_name_of_recording(name) || vecud_report::is_hgrm(name)
 }
 
 /// Name of a file without the process id that follows its last point while that process writes it.

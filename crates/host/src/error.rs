@@ -20,7 +20,7 @@ pub enum Error {
     File(PathBuf, io::Error),
     /// The output folder cannot be used. Whoever has chosen it knows how another one is chosen.
     Output(PathBuf, io::Error),
-    /// Another run writes to the output folder. Its end, or another folder, helps.
+    /// Another run writes to the output folder: wait for its end, or choose another folder.
     OutputInUse(PathBuf),
     /// Errors in the rig file.
     Rig(RigError),
@@ -47,7 +47,7 @@ pub enum Error {
     Unschedulable(PathBuf, String),
     /// The file of a saved state, to read or to write.
     State(PathBuf, String),
-    /// A report or a recording: its file, the line in it, what is wrong and what to do.
+    /// An error about a report or a recording: the file, the line in it, the defect and the way out.
     Report(PathBuf, Option<u64>, String),
     /// The runner could not load the plan: its messages.
     Refused(Vec<String>),
@@ -62,7 +62,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Fails if somebody wants the end: for work of many steps, between two of them.
+    /// Fails if the end is requested: for work of many steps, between two of them.
     pub fn if_asked(stop: &StopToken) -> Result<(), Error> {
         if stop.is_asked() { Err(Error::Interrupted) } else { Ok(()) }
     }

@@ -9,7 +9,7 @@ use vecud_report::Live;
 pub enum SessionEvent {
     /// Long work has begun, such as a build of an FMU: its description, for people.
     Begun(String),
-    /// That work is over, with or without success.
+    /// The work is over, with or without success.
     Over,
     /// A line for people: a note, a warning, or a message logged by an FMU.
     Message(LineWeight, String),
@@ -89,7 +89,7 @@ impl SessionState {
 pub struct EventSink(Option<Arc<dyn Fn(SessionEvent) + Send + Sync>>);
 
 impl EventSink {
-    /// `hear` is called by the thread that collects the data of partitions: it must not block.
+    /// A sink that calls `hear` on the thread that collects the data of partitions. Precondition: `hear` does not block.
     pub fn new(hear: impl Fn(SessionEvent) + Send + Sync + 'static) -> EventSink {
         EventSink(Some(Arc::new(hear)))
     }

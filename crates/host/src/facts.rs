@@ -16,12 +16,12 @@ use vecud_report::{CoreCounts, DoctorResult, Pauses};
 
 /// The facts of a run that are not in its shared memory.
 pub struct RunFacts {
-    /// The run continues: its end is unknown.
-    pub goes_on: bool,
-    /// Messages of FMUs are in `run.log`.
+    /// Whether the run continues: its end is unknown.
+    pub run_continues: bool,
+    /// Whether messages of FMUs are in `run.log`.
     pub has_run_log: bool,
     /// Exit status of the runner's process.
-    pub status: ExitStatus,
+    pub exit_status: ExitStatus,
     /// Reason why the supervisor ended the runner, if it did.
     pub killed: Option<Killed>,
     /// Start of the run.
@@ -31,7 +31,7 @@ pub struct RunFacts {
     /// Result of doctor at that time.
     pub doctor: Option<DoctorResult>,
     /// Time at which the runner was seen to have ended, CLOCK_MONOTONIC in ns.
-    pub gone: i64,
+    pub runner_ended: i64,
     /// Phase of the runner at that time.
     pub phase: Phase,
     /// Whether offences against the standard fail the run.
@@ -39,17 +39,17 @@ pub struct RunFacts {
     /// Number of samples that arrived after their row was written.
     pub late_samples: u64,
     /// Number of datagrams that the kernel dropped, for each task that datagrams activate.
-    pub dropped: Vec<(UnitId, u64)>,
+    pub dropped_datagrams: Vec<(UnitId, u64)>,
     /// Pauses of the run.
     pub pauses: Pauses,
     /// Number of this run among several.
     pub repetition: Option<u32>,
     /// Faults of the stimulus files, for each stimulus.
-    pub stimuli: Vec<Fault>,
+    pub stimulus_faults: Vec<Fault>,
     /// The machine.
     pub machine: Machine,
     /// Kernel counters for the cores of partitions.
-    pub cores: Vec<CoreCounts>,
+    pub core_counts: Vec<CoreCounts>,
     /// Observations of the runner's threads.
     pub threads: ThreadWatcher,
     /// Observations of activations that did not return.
@@ -59,9 +59,9 @@ pub struct RunFacts {
     /// Origin of the time limit for calls.
     pub call_limit: &'static str,
     /// Processes left behind by FMU code.
-    pub left: Vec<Left>,
+    pub left_processes: Vec<Left>,
     /// The runner's memory.
     pub memory: Memory,
-    /// Whether all of those processes could be ended.
-    pub none_left: bool,
+    /// Whether all processes left behind could be ended.
+    pub left_processes_ended: bool,
 }

@@ -1,9 +1,9 @@
 //! The output directory: made before the run with room for its report, filled at the end.
 //!
-//! Guarantees: what is there is not touched before the run begins. A run begins only where `report.json` has room, of
-//! which nothing that fills the disk meanwhile takes any, wherever the file system can set room aside. The folder is held open from
-//! then on: whatever takes its name, files go to the one that was made. Nothing in it that is a link is followed, and root writes
-//! nowhere where somebody else could change what it writes.
+//! Guarantees: files that are there stay untouched until the run begins. A run begins only if `report.json` has room; where the
+//! file system can set room aside, nothing else that fills the disk takes it. The folder stays open from then on: whatever takes
+//! its name, files go to the folder that was made. No link in it is followed, and root writes nowhere where another user could
+//! change the files.
 
 use super::Error;
 use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, FlockOperation};
@@ -59,7 +59,7 @@ impl OutputFolder {
         OutputFolder::of(folder.map_err(refuse), made)
     }
 
-    /// Makes a folder inside `folder`. It must not be a link, which could lead anywhere.
+    /// Makes a folder inside `folder`. A link in its place, which could lead anywhere, is an error.
     pub fn create_inside(folder: &Folder, name: &str) -> Result<OutputFolder, Error> {
         let mut made = Vec::new();
         let mut note = |folder: &Folder, name: &Path| made.push((folder.clone(), name.to_owned()));

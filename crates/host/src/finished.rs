@@ -6,9 +6,9 @@ use vecud_report::Run;
 /// A run that came to an end, good or bad, and its report.
 #[derive(Debug)]
 pub struct Finished {
-    /// Everything that is known of it.
+    /// The run, with all facts that are known.
     pub run: Run,
-    /// Where the files are.
+    /// The folder of the files.
     pub out: PathBuf,
 }
 

@@ -15,7 +15,7 @@ use vecud_plan::{FmuId, Plan, UnitId};
 use vecud_record::board::{Board, FmuWord, FunctionCalls, Metric, Phase, TaskWord};
 use vecud_report::{CallResult, FailureKey, FmuResult, FmuStatus, Kind, LockResult, Problem, Subject};
 
-/// How an instance ended, in a run that came to this phase.
+/// The end of an instance, in a run that came to this phase.
 pub fn status(board: Board, phase: Phase, fmu: FmuId, died: Option<&ExitCause>) -> FmuStatus {
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);
@@ -111,7 +111,7 @@ pub fn calls(plan: &Plan, board: Board, fmu: FmuId) -> Vec<CallResult> {
     all
 }
 
-/// What the preemption lock of an instance has counted.
+/// The counts of an instance's preemption lock.
 pub fn lock(plan: &Plan, board: Board, fmu: FmuId) -> LockResult {
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);

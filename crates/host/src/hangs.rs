@@ -8,7 +8,7 @@
 
 use super::calls::function;
 use super::time_base::TimeBase;
-use super::under_way::{OngoingActivation, TaskProgress, held_up_by, standing};
+use super::under_way::{OngoingActivation, TaskProgress, preempted_by, task_progress};
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::{Instant, Nanos};
 use vecud_fmi::Function;
@@ -32,7 +32,7 @@ const TOLD: i64 = 10_000_000_000;
 struct Watched {
     /// [`OngoingActivation::started`].
     started: i64,
-    /// Its own running time, ns.
+    /// The activation's own running time, ns.
     ran: i64,
     /// Execution time of all other tasks of its core by the last check, ns.
     others: u64,
@@ -90,15 +90,15 @@ pub struct Hangs {
     pub given_up: Vec<GivenUp>,
     /// In virtual time: the activation under way with its progress, and the time of its first observation,
     /// CLOCK_MONOTONIC in ns.
-    stands: Option<([u64; 6], i64)>,
+    virtual_progress: Option<(VirtualProgress, i64)>,
 }
 
 impl Hangs {
     /// Watches a run from a state before the first check.
     pub fn new(plan: &Plan) -> Hangs {
         let units = plan.units.len();
-        let (overdue, given_up, stands) = Default::default();
-        Hangs { looked: None, units: vec![None; units], told: vec![false; units], overdue, given_up, stands }
+        let (overdue, given_up, virtual_progress) = Default::default();
+        Hangs { looked: None, units: vec![None; units], told: vec![false; units], overdue, given_up, virtual_progress }
     }
 
     /// Checks the activations of a run that begins at `begin`, in the process `pid`, at the time `now`
@@ -113,9 +113,9 @@ impl Hangs {
         now: i64,
     ) -> Vec<HangAction> {
         if plan.mode == Mode::Virtual {
-            self.stands = mark(plan, board).map(|mark| match self.stands {
-                Some((before, since)) if before == mark => (mark, since),
-                _ => (mark, now),
+            self.virtual_progress = VirtualProgress::read(plan, board).map(|progress| match self.virtual_progress {
+                Some((before, since)) if before == progress => (progress, since),
+                _ => (progress, now),
             });
             return Vec::new();
         }
@@ -124,26 +124,26 @@ impl Hangs {
         let Some(time_base) = TimeBase::now(plan, board, begin).filter(|_| phase == Phase::Running) else {
             return Vec::new();
         };
-        let standings: Vec<TaskProgress> =
-            (0..plan.units.len()).map(|unit| standing(plan, board, Some(time_base), UnitId(unit))).collect();
+        let progress: Vec<TaskProgress> =
+            (0..plan.units.len()).map(|unit| task_progress(plan, board, Some(time_base), UnitId(unit))).collect();
         let is_long = |own: &TaskProgress| own.under_way.is_some_and(|own| own.running >= LONG);
         // Files are read only where an activation may hang.
-        let stands_still = standings.iter().any(is_long) && {
-            let standing = process::standing(pid);
-            standing.stopped || standing.traced
+        let stands_still = progress.iter().any(is_long) && {
+            let process = process::standing(pid);
+            process.stopped || process.traced
         };
         let mut verdicts = Vec::new();
         for unit in (0..plan.units.len()).map(UnitId) {
-            let Some(under_way) = standings[unit.0].under_way else {
+            let Some(under_way) = progress[unit.0].under_way else {
                 self.units[unit.0] = None;
                 continue;
             };
-            let runs = !stands_still && held_up_by(plan, board, &standings, unit).is_none();
+            let runs = !stands_still && preempted_by(plan, board, &progress, unit).is_none();
             let others = || executed_by_others(plan, board, unit);
             Watched::follow(&mut self.units[unit.0], &under_way, if runs { passed } else { 0 }, others);
             self.stop_by_overrun(plan, unit, &under_way, &mut verdicts);
             if runs {
-                let overruns = standings[unit.0].overruns();
+                let overruns = progress[unit.0].overruns();
                 self.give_up(plan, board, unit, overruns, &under_way, &mut verdicts);
                 self.tell(unit, &under_way, &mut verdicts);
             }
@@ -202,7 +202,7 @@ impl Hangs {
 
     /// Records the overrun that ended the run on behalf of the runner, which could not record it: the activation did
     /// not return.
-    pub fn settle(&self, board: Board) {
+    pub fn record_overrun(&self, board: Board) {
         let word = |word: Global| board.global(word);
         if let Some(Overdue { unit, time, late }) = self.overdue
             && word(Global::OverrunTask).load(SeqCst) == 0
@@ -235,8 +235,8 @@ impl Hangs {
 
     /// In virtual time: time of the first observation of the activation under way in its present state, CLOCK_MONOTONIC
     /// in ns.
-    pub fn stands_since(&self) -> Option<i64> {
-        self.stands.map(|(_, since)| since)
+    pub fn no_progress_since(&self) -> Option<i64> {
+        self.virtual_progress.map(|(_, since)| since)
     }
 
     /// Whether a check ended the run.
@@ -302,12 +302,31 @@ fn executed_by_others(plan: &Plan, board: Board, unit: UnitId) -> u64 {
 }
 
 /// Identifies an activation in virtual time and, where equations are integrated in it, its progress.
-fn mark(plan: &Plan, board: Board) -> Option<[u64; 6]> {
-    let unit = (0..plan.units.len()).find(|unit| board.task(UnitId(*unit)).get(TaskWord::Active) == 1)?;
-    let [activations, time @ ..] = [TaskWord::Activations, TaskWord::Time, TaskWord::Time1, TaskWord::Time2]
-        .map(|word| board.task(UnitId(unit)).get(word));
-    let tasks = (0..plan.units.len()).map(|unit| board.task(UnitId(unit)).get(TaskWord::RightHandSides));
-    Some([unit as u64, activations, time[0], time[1], time[2], tasks.fold(0, u64::wrapping_add)])
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct VirtualProgress {
+    unit: UnitId,
+    /// Activations that the unit has counted.
+    activations: u64,
+    /// The activation time, as words.
+    time: [u64; 3],
+    /// Evaluations of derivatives by all units.
+    right_hand_sides: u64,
+}
+
+impl VirtualProgress {
+    /// `None`: no activation is under way.
+    fn read(plan: &Plan, board: Board) -> Option<VirtualProgress> {
+        let units = || (0..plan.units.len()).map(UnitId);
+        let unit = units().find(|unit| board.task(*unit).get(TaskWord::Active) == 1)?;
+        let own = |word| board.task(unit).get(word);
+        let right_hand_sides = units().map(|unit| board.task(unit).get(TaskWord::RightHandSides));
+        Some(VirtualProgress {
+            unit,
+            activations: own(TaskWord::Activations),
+            time: [TaskWord::Time, TaskWord::Time1, TaskWord::Time2].map(own),
+            right_hand_sides: right_hand_sides.fold(0, u64::wrapping_add),
+        })
+    }
 }
 
 /// Tells the runner to end the run, or to give up an FMU.

@@ -117,7 +117,7 @@ impl CheckpointWriter {
         self.distance > 0
     }
 
-    /// Whether a checkpoint was forced to the disk: its replacement must be as well.
+    /// Whether a checkpoint was forced to the disk: its replacement must be forced to it as well.
     pub(super) fn has_lasting(&self) -> bool {
         self.lasts
     }
@@ -201,32 +201,32 @@ impl Sight {
         };
         let _what_cannot_be_is_left_out = board.examine(plan, known);
         let is_as_copied = |unit| under_way::is_as_copied(shared.board(), board, unit);
-        let unreturned = under_way::settle(plan, board, prepared.begin(), now, is_as_copied);
+        let unreturned = under_way::count_unreturned(plan, board, prepared.begin(), now, is_as_copied);
         let facts = RunFacts {
-            goes_on: true,
+            run_continues: true,
             has_run_log: true,
-            status: ExitStatus::from_raw(0),
+            exit_status: ExitStatus::from_raw(0),
             killed: self.killed,
             started: self.started,
             load_at_start: self.load_at_start,
             doctor: self.doctor.clone(),
-            gone: now,
+            runner_ended: now,
             phase: self.phase,
             strict: prepared.options.strict,
             late_samples: self.late_samples,
-            dropped: self.dropped.clone(),
+            dropped_datagrams: self.dropped.clone(),
             pauses: shared.pauses(),
             repetition: self.repetition,
-            stimuli: vec![Fault { problem: None, nan: None, change: None }; plan.stimuli.len()],
+            stimulus_faults: vec![Fault { problem: None, nan: None, change: None }; plan.stimuli.len()],
             machine: machine::look(&plan.cores()),
-            cores: self.cores.counts(),
+            core_counts: self.cores.counts(),
             threads: self.threads.clone(),
             hangs: self.hangs.clone(),
             unreturned,
             call_limit: prepared.options.call_limit(),
-            left: Vec::new(),
+            left_processes: Vec::new(),
             memory: self.memory.clone(),
-            none_left: true,
+            left_processes_ended: true,
         };
         let mut run = collect(prepared, board, &self.told, &facts);
         let courses = self.over_time.clone().finish(board);

@@ -1,7 +1,9 @@
 //! A rig that runs, as a [`Session`]: prepares the runner, watches it, reports events, and writes down what is left of the run.
 //! Nothing here knows a terminal or a signal, or changes what other sessions of the process have in common.
 //!
-//! [`doctor`] looks at the machine and says what costs latency.
+//! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
+//!
+//! [`doctor`] examines the machine for causes of latency.
 //!
 //! FMU code never runs in this process, so whatever it does, the recordings and the report are written.
 

@@ -8,7 +8,7 @@ use vecud_linux::files;
 use vecud_plan::Plan;
 use vecud_report::{DoctorFinding, DoctorResult, Fact, ProbeResult};
 
-/// What does not depend on the run.
+/// Facts that do not depend on the run.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// Release and version of the kernel.
@@ -80,8 +80,8 @@ pub fn look(cpus_in_use: &[usize]) -> Machine {
     }
 }
 
-/// What the kernel's detector of hardware latencies has found, if somebody has it run: vecud does not, since it takes the cores
-/// that it looks at.
+/// The result of the kernel's detector of hardware latencies, if somebody runs it: vecud does not, since it takes the cores
+/// that it examines.
 fn hwlat(tree: &Tree) -> Option<String> {
     let place =
         TRACEFS.into_iter().find(|place| tree.text(&format!("{place}/current_tracer")).as_deref() == Some("hwlat"))?;
@@ -89,8 +89,8 @@ fn hwlat(tree: &Tree) -> Option<String> {
     Some(format!("up to {longest} µs, by the kernel's hwlat tracer, which runs now and itself takes cores"))
 }
 
-/// What doctor says of the machine for this plan, by looking at its files alone, and what it has measured there last: some hundredths of
-/// a second, before anything of the run is started.
+/// The verdict of doctor on the machine for this plan, by its files alone, and the last measurements there: some hundredths of a second,
+/// before anything of the run is started.
 pub fn examine(plan: &Plan) -> DoctorResult {
     let tree = Tree::of_this_machine();
     let mut cpus = plan.cores();
@@ -115,7 +115,7 @@ pub fn examine(plan: &Plan) -> DoctorResult {
     DoctorResult { fit, findings, probe: last_probe(&tree, &cpus) }
 }
 
-/// What `vecud doctor` has measured last on these cores of this machine.
+/// The last measurements of `vecud doctor` on these cores of this machine.
 fn last_probe(tree: &Tree, cpus: &[usize]) -> Option<ProbeResult> {
     let file = Cache::user().ok()?.folder().join(kept::NAME);
     let kept = ProbeArchive::read(&files::read_to_string(&file).ok()?, tree)?;
@@ -123,7 +123,7 @@ fn last_probe(tree: &Tree, cpus: &[usize]) -> Option<ProbeResult> {
     Some(ProbeResult { measured, seconds, cpus, fifo_priority, latency: latency.into() })
 }
 
-/// How many threads want a core, as means of 1, 5 and 15 minutes; `None`: the kernel does not say.
+/// The number of threads that want a core, as means of 1, 5 and 15 minutes; `None`: the kernel does not say.
 pub fn load(tree: &Tree) -> Option<[f64; 3]> {
     let text = tree.text("/proc/loadavg")?;
     let mut figures = text.split_whitespace().map_while(|word| word.parse().ok()).filter(|load: &f64| load.is_finite());

@@ -6,12 +6,12 @@ use vecud_plan::Plan;
 use vecud_record::board::{Board, Global};
 use vecud_report::{Kind, MemoryOverTime};
 
-/// How often it is looked at, ns.
+/// Time between two checks, ns.
 const PERIOD: i64 = 100_000_000;
 /// Intervals that there are at most.
 const MOST: usize = 240;
 
-/// What the runner's process has, and may have, of memory of its own (`RLIMIT_DATA`), bytes; the stacks of partitions come on top.
+/// The memory of its own that the runner's process has and may have (`RLIMIT_DATA`), bytes; the stacks of partitions come on top.
 #[derive(Clone, Debug)]
 pub struct Memory {
     runner: u32,
@@ -21,10 +21,10 @@ pub struct Memory {
     course: ResidentSet,
 }
 
-/// What the process had of the machine's memory while the run went on: the most of each interval.
+/// The machine's memory that the process used while the run went on: the maximum of each interval.
 #[derive(Clone, Debug, Default)]
 struct ResidentSet {
-    /// When the run began, CLOCK_MONOTONIC in ns.
+    /// Begin of the run, CLOCK_MONOTONIC in ns.
     start: i64,
     /// The length of an interval in [`PERIOD`]s; 0: none has begun.
     each: usize,
@@ -32,7 +32,7 @@ struct ResidentSet {
 }
 
 impl ResidentSet {
-    /// Notes what there is `now`. When there are too many intervals two become one.
+    /// Notes the memory at `now`. If there are too many intervals, each two become one.
     fn note(&mut self, start: i64, now: i64, kib: u64) {
         if self.start != start {
             *self = ResidentSet { start, each: 1, resident_kib: Vec::new() };
@@ -66,7 +66,7 @@ impl Memory {
         }
     }
 
-    /// What the process had over time; `None`: the run has not begun, or was over at once.
+    /// The process's memory over time; `None`: the run has not begun, or was over at once.
     pub fn over_time(&self) -> Option<MemoryOverTime> {
         let ResidentSet { each, resident_kib, .. } = &self.course;
         let interval_s = (*each as i64 * PERIOD) as f64 / 1e9;
@@ -89,7 +89,7 @@ impl Memory {
         }
     }
 
-    /// What to say of a run that has failed; `None`: memory was not short.
+    /// The problem of a run that has failed for lack of memory; `None`: memory was not short.
     pub fn shortage(&self, board: Board) -> Option<Kind> {
         let limit = self.limit?;
         let refused = board.global(Global::OutOfMemory).load(SeqCst) != 0;

@@ -1,4 +1,4 @@
-//! What FMUs have together because one process loads them all: libraries of one name, and variables that are unique in a process.
+//! Things that FMUs share because one process loads them all: libraries of one name, and variables that are unique in a process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use vecud_report::FindingResult;
 /// Faults, notes and findings of FMUs that one process loads.
 #[derive(Debug, Default)]
 pub struct Neighbours {
-    /// What keeps the rig from being run.
+    /// Problems that prevent the rig from running.
     pub problems: Vec<Diagnostic>,
     /// Notes for the user that stop nothing.
     pub notes: Vec<String>,
-    /// What an FMU shares with another one.
+    /// Findings on things that an FMU shares with another one.
     pub findings: Vec<(FmuId, FindingResult)>,
-    /// By FMU: it can change what all have together.
+    /// By FMU: whether it can change shared state of the process.
     pub change_process: Vec<bool>,
     /// Libraries with variables of their own that several FMUs bring, by their names.
     pub libraries: BTreeMap<String, BTreeSet<FmuId>>,

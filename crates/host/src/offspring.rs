@@ -16,7 +16,7 @@ pub struct Left {
 
 impl Left {
     /// Determines the FMU that started a process: the rig's only FMU; else the one from whose thread it was forked,
-    /// whose name it still has; else the one whose program it runs. To be called before the process is ended.
+    /// whose name it still has; else the one whose program it runs. Precondition: the process has not been ended.
     pub fn of(plan: &Plan, process: &Process) -> Left {
         let fmus = || (0..plan.fmus.len()).map(FmuId);
         let is_own = |unit: &&UnitPlan| plan.tasks[unit.task.0].thread == process.name;

@@ -1,5 +1,5 @@
-//! The longest latency and response of each clock in each interval of the run, and when in it, taken from the shared histograms while
-//! it goes on: no thread with a deadline knows of it.
+//! The longest latency and response of each clock in each interval of the run, and their instants, taken from the shared histograms
+//! while the run goes on: no thread with a deadline takes part.
 //!
 //! A run of any length has at most [`MOST`] intervals: when there are more, two become one that is twice as long. Each keeps the
 //! instant of its longest value to the finest interval, and the longest one of its other instants: a spike stays a spike after a

@@ -1,4 +1,4 @@
-//! How long the supervisor may look away: in virtual time the runner is as fast as it can be, and waits when a ring is full.
+//! The time until the supervisor's next look: in virtual time the runner is as fast as it can be, and waits when a ring is full.
 
 use std::time::Duration;
 use vecud_plan::{Mode, Plan};
@@ -12,7 +12,7 @@ const SHORT: Duration = Duration::from_micros(200);
 /// while before it looks again.
 const AFTERWARDS: u32 = 16;
 
-/// The pause until the next look, by what the rings held at the last one.
+/// The pause until the next look, from the contents of the rings at the last one.
 #[derive(Clone, Copy, Debug)]
 pub struct PollInterval {
     is_virtual: bool,
@@ -33,7 +33,7 @@ impl PollInterval {
         self.soon = self.soon.saturating_sub(1);
     }
 
-    /// A ring with this much room had so much in it. More than half of it: the runner may be waiting already.
+    /// Takes the content and the size of a ring. If it is more than half full, the runner may be waiting already.
     pub fn saw(&mut self, (waiting, room): (usize, usize)) {
         if self.is_virtual && 8 * waiting > room {
             let pause = if 2 * waiting > room { Duration::ZERO } else { SHORT };
@@ -42,7 +42,7 @@ impl PollInterval {
         }
     }
 
-    /// Notes how many lines were taken out of the log: where nothing is in a hurry, their FMU may be waiting.
+    /// Takes the number of lines that were read from the log: if nothing else is in a hurry, their FMU may be waiting.
     pub fn saw_log(&mut self, lines: usize) {
         if 8 * lines > log::SLOTS {
             self.pause = self.pause.min(SHORT);
@@ -50,7 +50,7 @@ impl PollInterval {
         }
     }
 
-    /// How long until the next look, also by another pace.
+    /// The time until the next look, also by another pace.
     pub fn pause(self, other: PollInterval) -> Duration {
         self.pause.min(other.pause)
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use vecud_fmu::python;
 
-/// What libraries call of Python without saying who has it, by their files: each is looked at once.
+/// Functions of Python that libraries call without naming the library that has them, by file: each is examined once.
 pub type Calls = HashMap<PathBuf, Vec<String>>;
 
 /// Libraries that are loaded before an FMU's.
@@ -13,7 +13,7 @@ pub type Calls = HashMap<PathBuf, Vec<String>>;
 pub struct Preload {
     /// Files, or names that the linker looks for.
     pub files: Vec<PathBuf>,
-    /// What the user did not ask for.
+    /// A note on anything that the user did not ask for.
     pub note: Option<String>,
 }
 

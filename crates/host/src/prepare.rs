@@ -39,7 +39,7 @@ pub trait OtherRigs {
     /// The rigs that run. `is_last`: nobody else may take a part of the machine until the plan beside these has taken its own.
     fn running(&mut self, is_last: bool) -> Vec<RunningRig>;
 
-    /// Takes what a plan, made beside the last ones, has of the machine. `false`: somebody else has some of it meanwhile.
+    /// Reserves the plan's part of the machine. `false`: since the plan was made another rig has taken some of it.
     fn take(&mut self, plan: &Plan) -> bool;
 }
 
@@ -108,11 +108,11 @@ pub struct Options {
     /// Shows the cores of the session to other processes with the same setting, which take others.
     pub claims_cores: bool,
     /// The program to start as the runner, by `PROGRAM runner`; default: the program of this process, which is for `vecud` and for
-    /// whoever hands that argument to [`runner::main`](vecud_runner::main). It may prepare things, but becomes the runner itself
-    /// (`exec`).
+    /// programs that hand that argument to [`runner::main`](vecud_runner::main). It may prepare things, but becomes the runner
+    /// itself (`exec`).
     pub runner: Option<PathBuf>,
-    /// This process adopts orphans ([`offspring::adopt`](vecud_linux::offspring::adopt)): processes left behind by FMU
-    /// code are ended.
+    /// Whether this process adopts orphans ([`offspring::adopt`](vecud_linux::offspring::adopt)): processes left behind
+    /// by FMU code are ended.
     pub adopts: bool,
     /// Warnings about the process of the session, for the report.
     pub warnings: Vec<String>,
@@ -135,7 +135,7 @@ impl Options {
     }
 }
 
-/// A plan and what it was made from.
+/// A plan and its sources.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     /// The plan.
@@ -146,7 +146,7 @@ pub struct Prepared {
     pub file: PathBuf,
     /// The files of the plan's stimuli, in the same order.
     pub(super) stimuli: Vec<StimulusSource>,
-    /// Where the sources of the plan's endpoints stand in the rig, in the same order.
+    /// The places in the rig of the sources of the plan's endpoints, in the same order.
     pub endpoints: Vec<At<EndpointSource>>,
     /// Resources of the machine for the session.
     pub host: HostResources,

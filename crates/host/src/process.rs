@@ -19,7 +19,7 @@ use vecud_linux::wake::monotonic_now;
 use vecud_plan::{FmuId, Plan};
 use vecud_record::board::{Board, Global, OutsideCall};
 
-/// Environment variables of the service manager, which FMU code must not see.
+/// Environment variables of the service manager, which are hidden from FMU code.
 const OF_A_SERVICE: [&str; 6] =
     ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"];
 
@@ -43,9 +43,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct CodeProcess {
     child: Child,
     offspring: Offspring,
-    /// This process adopts orphans.
+    /// Whether this process adopts orphans.
     adopts: bool,
-    /// Both the process and its offspring have ended.
+    /// Whether both the process and its offspring have ended.
     is_over: bool,
 }
 
@@ -117,11 +117,11 @@ pub struct RunnerProcess {
     pub began: i64,
     /// Processes that it has left behind.
     pub left: Vec<Left>,
-    /// All of them could be ended.
+    /// Whether all processes left behind could be ended.
     pub none_left: bool,
     /// Reason why it was ended by force, if it was.
     pub killed: Option<Killed>,
-    /// At the last check it had ended without a notification to this process.
+    /// Whether at the last check it had ended without a notification to this process.
     seemed_kept: bool,
 }
 

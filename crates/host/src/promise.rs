@@ -1,4 +1,4 @@
-//! Whether the run has kept the promise of virtual time (semantics S15), and what delayed connections did not get in time.
+//! Whether the run has kept the promise of virtual time (semantics S15), and values that delayed connections did not get in time.
 
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::time::Instant;
@@ -8,7 +8,7 @@ use vecud_record::board::promise::Break;
 use vecud_record::board::{Board, FmuWord, TaskWord};
 use vecud_report::{ConnectionResult, Kind, Problem, PromiseResult, Subject};
 
-/// What came of all connections; what is not as it should be goes to `problems`.
+/// The results of all connections; the bad ones go to `problems`.
 pub fn connections(plan: &Plan, board: Board, problems: &mut Vec<Problem>) -> Vec<ConnectionResult> {
     let mut all = Vec::new();
     for (index, (connection, delay)) in plan.connections.iter().zip(timing::words(plan)).enumerate() {
@@ -51,8 +51,9 @@ fn producer_name(plan: &Plan, connection: ConnectionId, producer: usize) -> Stri
     producers.into_iter().nth(producer).map_or_else(String::new, |producer| timing::told_name(plan, producer.unit))
 }
 
-/// In real time a failure meets what other partitions of the instance have begun at earlier times and not finished, or, where
-/// it ends the run, those of all instances (semantics S13): from when on something covered may lack, and why.
+/// The time from which on something covered may be missing, and the reason. In real time a failure affects activations that
+/// other partitions of the instance have begun at earlier times and not finished, or, where it ends the run, those of all
+/// instances (semantics S13).
 fn failed(plan: &Plan, board: Board, fmu: FmuId, promise: &Promise) -> Option<(Instant, String)> {
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);

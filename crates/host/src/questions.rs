@@ -16,7 +16,7 @@ pub type NewestValue = (Option<Values>, Option<Instant>);
 
 /// A request.
 pub enum Question {
-    /// Asks for the newest values of these columns.
+    /// A request for the newest values of these columns.
     Newest(Vec<SignalId>, Box<dyn FnOnce(Vec<NewestValue>) + Send>),
     /// Lets a watcher see rows.
     Rows(Box<dyn RowWatcher>),

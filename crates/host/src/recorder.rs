@@ -51,7 +51,7 @@ pub struct Recorder<'a> {
     pace: PollInterval,
     /// The last lines of each FMU.
     pub last_lines: Vec<LastLines>,
-    /// What lines of the host tell of.
+    /// Problems from lines of the host.
     pub problems: Vec<Problem>,
     /// Lines of this process that were not returned yet.
     own_lines: Vec<(u8, String)>,
@@ -68,7 +68,7 @@ pub struct Recorder<'a> {
 pub struct RecordingOutcome {
     /// The last lines of each FMU.
     pub last_lines: Vec<LastLines>,
-    /// What lines of the host tell of.
+    /// Problems from lines of the host.
     pub problems: Vec<Problem>,
     /// Reasons why recording ended before the run.
     pub broken: Vec<String>,
@@ -113,7 +113,7 @@ impl<'a> Recorder<'a> {
         Recorder { questions: Some(questions), ..self }
     }
 
-    /// Starts the files in `out`: `run.log` is appended to, signal files begin anew.
+    /// Starts the files in `out`: `run.log` is appended to, signal files are made anew.
     pub fn open(&mut self, out: &Path) {
         self.open = true;
         match RunLog::open(out, self.board, self.plan.host.log_file_limit()) {

@@ -33,7 +33,7 @@ pub(super) fn named<'n>(message: &str, abi: Abi, name: impl Fn(VariableKey) -> O
     out
 }
 
-/// What stands between two signs, as a reference in that interface.
+/// The reference between two signs, in that interface.
 fn key(inside: &str, abi: Abi) -> Option<VariableKey> {
     let number = |digits: &str| digits.parse().ok().map(ValueReference);
     if !abi.has_typed_references() {

@@ -1,4 +1,4 @@
-//! How many releases a periodic clock has had, from its grid alone: the sum that its counters have to make (semantics S12).
+//! The number of releases of a periodic clock, from its grid alone: the sum that its counters must make (semantics S12).
 
 use super::unbegun;
 use std::sync::atomic::Ordering::SeqCst;
@@ -12,9 +12,9 @@ use vecud_report::{ClockResult, Kind, Problem, Subject};
 /// Half of a nanosecond: an end is known to the nearest nanosecond.
 const HALF: u64 = 2_000_000_000;
 
-/// How many releases a task has had from the start of the run up to `end`. `None`: its grid does not tell, since it has none, its interval
-/// has changed, or steps end beside it as well; the first member of a group counts for all; or its instance has failed, of which nothing counts
-/// from there on; or there are more of them than [`Passed`] counts.
+/// The number of releases of a task from the start of the run up to `end`. `None`: its grid does not give it. That is so if it has no grid;
+/// if its interval has changed, or steps end beside the grid as well; for a member of a group that is not the first one, which counts for
+/// all; if its instance has failed, since no release counts from there on; or if there are more releases than [`Passed`] counts.
 fn releases(plan: &Plan, board: Board, unit: UnitId, end: Instant) -> Option<u64> {
     let planned = &plan.units[unit.0];
     let Release::Periodic { shift, interval } = planned.release else { return None };
@@ -43,10 +43,10 @@ fn releases(plan: &Plan, board: Board, unit: UnitId, end: Instant) -> Option<u64
     Some(Passed::on_grid(origin, interval, before, until, Some(until)).map_or(0, |passed| passed.count))
 }
 
-/// Counts as discarded what was released and is in no other count since the runner died: its thread cannot. In virtual time that is all that
-/// has not begun or not returned; a run has come to each instant of which an activation is complete, though the runner died before it could
-/// say so. In real time it is an activation of which the thread had noted the begin or the end, and had not counted it yet: at most one of
-/// each task, and a greater difference stays for [`account`].
+/// Counts releases as discarded that are in no other count since the runner died: its thread cannot. In virtual time these are all that
+/// have not begun or not returned; a run has come to each instant with a complete activation, though the runner died before it could say
+/// so. In real time it is an activation whose begin or end the thread had noted, and had not counted yet: at most one of each task, and a
+/// greater difference stays for [`account`].
 pub fn discard(plan: &Plan, board: Board) {
     let word = |unit: UnitId, word| board.task(unit).get(word);
     let units = || (0..plan.units.len()).map(UnitId);

@@ -1,8 +1,8 @@
 //! The folder `runs` in an output folder: each earlier run in a folder of its own, named by its start (UTC).
 //!
-//! Guarantees: a file of a run that is moved there is in one of both places at any time, and what a start that was killed has
-//! not moved, the next one does ([`RunFolders::unfinished`]). Of what is in `runs`, only folders of names that are given here
-//! count as runs, and only those are removed: whoever wants to keep one for ever gives it another name.
+//! Guarantees: a file that is moved there is in one of both places at any time; the next start moves the files that a killed
+//! start has not moved ([`RunFolders::unfinished`]). In `runs`, only folders with names from here count as runs, and only
+//! those are removed: a user who wants to keep one for ever gives it another name.
 
 use super::Error;
 use super::files::{OutputFolder, trusted};
@@ -13,29 +13,29 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use vecud_linux::files::Folder;
 
-/// Where earlier runs are, in the output folder.
+/// The folder of earlier runs, in the output folder.
 const RUNS: &str = "runs";
-/// Begins the name of a folder as long as files are moved into it.
+/// The prefix of a folder's name while files are moved into it.
 const MOVING: &str = ".moving-";
 
-/// The folder `runs` of an output folder, be it there or not.
+/// The folder `runs` of an output folder, whether or not it exists.
 #[derive(Debug)]
 pub(super) struct RunFolders {
     /// The output folder.
     folder: Folder,
-    /// Runs that are there, oldest first.
+    /// The runs in it, oldest first.
     runs: Vec<RunName>,
-    /// Into which an earlier start began to move files.
+    /// The run whose files a killed start began to move.
     unfinished: Option<RunName>,
 }
 
 impl RunFolders {
-    /// One in which there is nothing.
+    /// A folder `runs` without a run.
     pub(super) fn none(folder: &Folder) -> RunFolders {
         RunFolders { folder: folder.clone(), runs: Vec::new(), unfinished: None }
     }
 
-    /// Looks what is there.
+    /// Reads the folder.
     ///
     /// # Errors
     /// No run can be moved there: `runs` is a link, no folder, on another file system, or somebody else could change what is
@@ -72,47 +72,47 @@ impl RunFolders {
         Ok(folders)
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub(super) fn path(&self) -> PathBuf {
         self.folder.path().join(RUNS)
     }
 
-    /// Makes it in the output folder, which takes it back where there is no run.
+    /// Makes the folder in the output folder, which removes it again if there is no run.
     pub(super) fn make(&self, output: &mut OutputFolder) -> Result<(), Error> {
         output.make(&self.folder, RUNS)?;
         let may = self.folder.inner(RUNS).and_then(|runs| runs.may_be_written());
         may.map_err(|error| Error::Output(self.path(), error))
     }
 
-    /// The folder into which an earlier start has moved files, and was killed before these were all.
+    /// The folder of a run whose files a killed start has moved only in part.
     pub(super) fn unfinished(&self) -> Option<Folder> {
         self.inner(&moving(self.unfinished?)).ok()
     }
 
-    /// The oldest runs, without which there are at most so many.
+    /// The oldest runs beyond the newest `keep` ones.
     pub(super) fn beyond(&self, keep: usize) -> impl Iterator<Item = Folder> {
         let oldest = self.runs.iter().take(self.runs.len().saturating_sub(keep));
         oldest.filter_map(|name| self.inner(&name.to_string()).ok())
     }
 
-    /// Removes the folder of an old run, if nothing is in it any more.
+    /// Removes the folder of an old run if it is empty.
     pub(super) fn remove_empty(&self, run: &Folder) {
         if let (Ok(runs), Some(name)) = (self.folder.inner(RUNS), run.path().file_name()) {
             let _others_have_put_something_there = runs.remove_empty(name);
         }
     }
 
-    /// Makes the folder into which the files of a run of this name are to be moved, unless one is unfinished.
+    /// Makes a folder for moving the files of a run with this name, or opens the unfinished one.
     pub(super) fn begin(&mut self, name: RunName) -> Result<Folder, Error> {
         let name = moving(*self.unfinished.get_or_insert(name));
         let path = Path::new(RUNS).join(&name);
         self.folder.make_beneath(&path, &mut |_, _| ()).map_err(Error::file(&self.path().join(name)))
     }
 
-    /// All files are moved: the folder gets its name. Gives where it is; `None`: nothing was begun.
+    /// Gives the folder its name when all files are moved. Returns its path; `None`: nothing was begun.
     pub(super) fn finish(&mut self) -> Result<Option<PathBuf>, Error> {
         let Some(mut name) = self.unfinished else { return Ok(None) };
-        // Behind all others: of those of the same second the first ones may be gone by now, and a clock may have been set back.
+        // After all others: the first runs of the same second may be gone by now, and a clock may have been set back.
         if let Some(last) = self.runs.last() {
             name = name.max(last.next());
         }
@@ -138,7 +138,7 @@ impl RunFolders {
     }
 }
 
-/// The name of a folder as long as files are moved into it.
+/// The name of a folder while files are moved into it.
 fn moving(name: RunName) -> String {
     format!("{MOVING}{name}")
 }

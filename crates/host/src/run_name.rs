@@ -1,4 +1,4 @@
-//! What the folder of a run is called: by the start of the run (UTC), and by a number where several have started in that second.
+//! The name of a run's folder: the start of the run (UTC), and a number where several have started in that second.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -11,9 +11,9 @@ const START: &str = "%Y-%m-%dT%H-%M-%SZ";
 /// The name of a run's folder. Names have the order of the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunName {
-    /// When the run started.
+    /// Start of the run.
     start: Timestamp,
-    /// Which of the runs that have started in that second, counted from 1.
+    /// Number of the run among those that have started in that second, counted from 1.
     number: u32,
 }
 

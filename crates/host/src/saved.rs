@@ -10,7 +10,7 @@ use vecud_plan::Plan;
 use vecud_plan::snapshot::{Identity, MARK, Snapshot};
 use vecud_report::{Kind, Problem, Run, Subject};
 
-/// The state in a file, if a run of this plan can go on from it; and notes about what need not be the same, but is worth
+/// The state in a file, if a run of this plan can go on from it; and notes about differences that are allowed, but worth
 /// knowing.
 pub fn read(file: &Path, plan: &Plan) -> Result<(Snapshot, Vec<String>), Error> {
     let refuse = |message: String| Err(Error::State(file.to_owned(), message));

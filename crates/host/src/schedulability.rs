@@ -5,7 +5,7 @@ use vecud_plan::{FmuId, Mode, Plan, UnitId};
 use vecud_record::board::{Metric, TaskCells, TaskWord};
 use vecud_report::{ClockResult, PredictedFrom, Schedulability, Scheduling, measured};
 
-/// What a task has left on the board; nothing of virtual time, in which a report is the same each time.
+/// The figures of a task on the board; none in virtual time, in which a report is the same each time.
 pub fn seen(plan: &Plan, cells: TaskCells) -> Schedulability {
     if plan.mode == Mode::Virtual {
         return Schedulability::default();
@@ -18,9 +18,9 @@ pub fn seen(plan: &Plan, cells: TaskCells) -> Schedulability {
     }
 }
 
-/// Computes the worst response of each clock, from the rig's figures and else from what this run has measured. What was
-/// slower than the rig's figures allow is noted. Gives a warning for each FMU whose levels share FIFO priorities. Only
-/// SCHED_FIFO schedules as the computation has it.
+/// Computes the worst response of each clock, from the rig's figures, and missing ones from the measurements of this
+/// run. A clock that was slower than the rig's figures allow is noted. Returns a warning for each FMU whose levels
+/// share FIFO priorities. Only SCHED_FIFO schedules as the computation assumes.
 pub fn predict(
     plan: &Plan,
     scheduling: Scheduling,
@@ -40,7 +40,7 @@ pub fn predict(
     plan.shared_priorities(&analysis)
 }
 
-/// That a clock was slower than computed from figures of the rig.
+/// A note that a clock was slower than computed from figures of the rig.
 fn slower(plan: &Plan, analysis: &Analysis, unit: UnitId, clock: &ClockResult) -> Option<String> {
     let Schedulability { predicted_response: Some(predicted), predicted_from: Some(from), .. } = clock.schedulability
     else {

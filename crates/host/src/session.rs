@@ -152,8 +152,8 @@ impl Deref for Session {
 
 impl Session {
     /// Starts a rig. `begin` receives the access for setting values, before anything is started: values set by it hold
-    /// before the first activation. The rig must be prepared for that ([`Options::control`](super::Options::control)),
-    /// or nothing can be set. With several runs, a value goes to the run that is active then.
+    /// before the first activation. Precondition for setting: the rig was prepared for it
+    /// ([`Options::control`](super::Options::control)). With several runs, a value goes to the run that is active then.
     ///
     /// The runner exists when this returns, and ends with the session's thread in every case. Where the system cannot
     /// start another thread, all work is done in [`Session::wait`].

@@ -5,7 +5,7 @@ use super::questions::Questions;
 use super::shown::{self, ShownVariable};
 use super::time_base::TimeBase;
 use super::totals::{self, RecordedTotals, Totals, scheduling};
-use super::under_way::{TaskProgress, held_up_by, standing};
+use super::under_way::{TaskProgress, preempted_by, task_progress};
 use super::{Error, EventSink, Prepared, SessionEvent, SessionState, tasks};
 use crate::doctor::Tree;
 use crate::doctor::facts::KernelFacts;
@@ -43,7 +43,7 @@ pub struct SharedRig {
     /// A report of the running run is requested.
     report_wanted: AtomicBool,
     /// In virtual time: first observation of the activation under way; `i64::MAX`: none.
-    stands: AtomicI64,
+    no_progress_since: AtomicI64,
     preempt_rt: bool,
     /// For each task that datagrams activate, the number that the kernel had dropped at the last check.
     dropped: Mutex<Vec<(UnitId, u64)>>,
@@ -84,7 +84,7 @@ impl SharedRig {
         let preempt_rt = KernelFacts::read(&Tree::of_this_machine()).preempt_rt;
         let (stopped, state, runner, watcher, looks, report_wanted) = Default::default();
         let (dropped, paused, recorded) = Default::default();
-        let stands = AtomicI64::new(i64::MAX);
+        let no_progress_since = AtomicI64::new(i64::MAX);
         let quiet_point = QuietPoint::of(&prepared.plan);
         let told_overruns = prepared.plan.units.iter().map(|_| AtomicU64::default()).collect();
         Ok(SharedRig {
@@ -97,7 +97,7 @@ impl SharedRig {
             watcher,
             looks,
             report_wanted,
-            stands,
+            no_progress_since,
             preempt_rt,
             dropped,
             paused,
@@ -135,7 +135,7 @@ impl SharedRig {
         zeroed(self.layout.words())
     }
 
-    /// What [`SharedRig::another`] has given, seen through the layout.
+    /// Memory from [`SharedRig::another`], seen through the layout.
     pub fn seen<'a>(&'a self, memory: &'a [AtomicU64]) -> Board<'a> {
         Board::new(memory, &self.layout)
     }
@@ -218,25 +218,25 @@ impl SharedRig {
     }
 
     /// In virtual time: sets the first observation of the activation under way, CLOCK_MONOTONIC in ns; `None`: none.
-    pub fn set_stands(&self, since: Option<i64>) {
-        self.stands.store(since.unwrap_or(i64::MAX), SeqCst);
+    pub fn set_no_progress_since(&self, since: Option<i64>) {
+        self.no_progress_since.store(since.unwrap_or(i64::MAX), SeqCst);
     }
 
     /// The activation of a task that has not returned for a while.
-    fn running(&self, unit: UnitId, standings: &[TaskProgress]) -> Option<LiveActivation> {
+    fn running(&self, unit: UnitId, progress: &[TaskProgress]) -> Option<LiveActivation> {
         let (plan, board) = (self.plan(), self.board());
         let running = match plan.mode {
-            Mode::RealTime => standings[unit.0].under_way?.running,
+            Mode::RealTime => progress[unit.0].under_way?.running,
             Mode::Virtual => match board.task(unit).get(TaskWord::Active) {
-                1 => monotonic_now().saturating_sub(self.stands.load(SeqCst)),
+                1 => monotonic_now().saturating_sub(self.no_progress_since.load(SeqCst)),
                 _ => return None,
             },
         };
-        let held_up = held_up_by(plan, board, standings, unit).is_some();
+        let held_up = preempted_by(plan, board, progress, unit).is_some();
         (running >= SHOWN).then_some(LiveActivation { running: running as u64, held_up })
     }
 
-    /// What the clocks have measured so far, or since the last [`SharedRig::begin_anew`].
+    /// The measurements of the clocks so far, or since the last [`SharedRig::begin_anew`].
     pub fn clocks(&self) -> Vec<ClockResult> {
         let all = self.all_of_clocks();
         match &*self.begun_anew.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -245,7 +245,7 @@ impl SharedRig {
         }
     }
 
-    /// What [`SharedRig::clocks`] tells begins anew; the run keeps all of it.
+    /// Restarts the measurements of [`SharedRig::clocks`]; the run keeps all of them.
     pub fn begin_anew(&self) {
         *self.begun_anew.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.all_of_clocks());
     }
@@ -277,32 +277,32 @@ impl SharedRig {
         totals::totals(self.plan(), self.board(), &self.overruns(), recorded)
     }
 
-    /// The present standing of each task.
-    fn standings(&self) -> Vec<TaskProgress> {
+    /// The present progress of each task.
+    fn progress(&self) -> Vec<TaskProgress> {
         let (plan, board) = (self.plan(), self.board());
         let time_base = TimeBase::now(plan, board, self.prepared.begin());
-        (0..plan.units.len()).map(|unit| standing(plan, board, time_base, UnitId(unit))).collect()
+        (0..plan.units.len()).map(|unit| task_progress(plan, board, time_base, UnitId(unit))).collect()
     }
 
     /// The overruns of each task, including those that the activation under way, or the overdue one, will find. The
     /// number never decreases, even while a thread is counting.
     fn overruns(&self) -> Vec<u64> {
-        let standings = self.standings();
-        let told = standings.iter().zip(&self.told_overruns);
+        let progress = self.progress();
+        let told = progress.iter().zip(&self.told_overruns);
         told.map(|(own, told)| own.overruns().max(told.fetch_max(own.overruns(), SeqCst))).collect()
     }
 
     /// Present state of the run, for display.
     pub fn live(&self) -> Live {
         let (plan, board) = (self.plan(), self.board());
-        let standings = self.standings();
+        let progress = self.progress();
         let row = |(unit, planned)| {
             let cells = board.task(UnitId(unit));
             LiveRow {
                 name: plan.full_name(planned),
                 activations: cells.get(TaskWord::Activations),
-                overruns: standings[unit].overruns(),
-                under_way: self.running(UnitId(unit), &standings),
+                overruns: progress[unit].overruns(),
+                under_way: self.running(UnitId(unit), &progress),
                 wakeup: cells.histogram(Metric::Wakeup).read(),
                 start: cells.histogram(Metric::Start).read(),
                 execution: cells.histogram(Metric::Execution).read(),

@@ -16,18 +16,18 @@ pub struct ShownVariable {
     pub unit: String,
     /// Whether it is an array, whose elements are columns in row-major order.
     pub is_array: bool,
-    /// Its columns.
+    /// The variable's columns.
     columns: Range<usize>,
 }
 
 impl ShownVariable {
-    /// Its columns.
+    /// The variable's columns.
     pub fn columns(&self) -> impl Iterator<Item = SignalId> + use<> {
         self.columns.clone().map(SignalId)
     }
 }
 
-/// The variables that have columns, in the order of these.
+/// The variables with columns, in the order of these.
 pub fn variables(prepared: &Prepared) -> Vec<ShownVariable> {
     let mut all: Vec<ShownVariable> = Vec::new();
     for (place, column) in prepared.plan.columns().enumerate() {
@@ -48,7 +48,7 @@ pub fn variables(prepared: &Prepared) -> Vec<ShownVariable> {
     all
 }
 
-/// The array of which a column is an element. Scalars of arrays that are no FMI 3.0 ones are called like elements.
+/// The array with the element of a column. Scalars of arrays that are no FMI 3.0 ones are named like elements.
 fn array_of<'a>(prepared: &Prepared, column: &'a str) -> Option<&'a str> {
     let (fmu, variable) = column.split_once('.')?;
     let (array, _) = variable.strip_suffix(']')?.rsplit_once('[')?;

@@ -1,5 +1,5 @@
-//! One FMU by itself in virtual time, as a simulator: rows go to whoever wants them as they are computed, and beside them nothing is
-//! left behind, no folder and no report.
+//! One FMU by itself in virtual time, as a simulator: rows go to the caller as they are computed, and nothing else is left behind,
+//! no folder and no report.
 //!
 //! The FMU runs in a runner's process as in every session, so whatever it does, the rows up to then are written and the end is
 //! explained. What makes a session slow to start and to end is left out: files, figures, looks at the machine.

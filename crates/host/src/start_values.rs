@@ -9,7 +9,7 @@ use vecud_plan::rig::{self, Diagnostic, Place, Rig, RigError};
 /// Longer files than this are refused: it is the wrong one.
 const LONGEST: u64 = 64 << 20;
 
-/// Gives the FMU of a rig the values of a file, and those of the command line, `NAME=VALUE`, in place of them.
+/// Gives the FMU of a rig the start values of a file; those of the command line, `NAME=VALUE`, replace them.
 pub fn give_start_values(rig: &mut Rig, file: Option<&Path>, settings: &[String]) -> Result<(), Error> {
     if let Some(file) = file {
         let text = text_of(file)?;

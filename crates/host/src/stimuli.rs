@@ -1,4 +1,4 @@
-//! Files of stimuli: opened and looked at before anything runs, and what the report says of them.
+//! Files of stimuli: opened and checked before anything runs, and their part of the report.
 //!
 //! A file stays open from the plan to the end of the run, so whoever removes it meanwhile changes nothing.
 

@@ -15,7 +15,7 @@ pub fn subject(plan: &Plan, unit: UnitId) -> Subject {
     Subject::task(&plan.fmus[planned.fmu.0].name, &planned.name, planned.kind())
 }
 
-/// What a task has measured, as far as limits are about it.
+/// The measurements of a task that limits are about.
 pub fn measured(board: Board, unit: UnitId, result: &ClockResult, facts: &RunFacts) -> Measured {
     let unreturned = facts.unreturned[unit.0]
         .map(|own| Unreturned { ran: facts.hangs.ran(unit, &own).max(0) as u64, running: own.running.max(0) as u64 });
@@ -28,7 +28,8 @@ pub fn measured(board: Board, unit: UnitId, result: &ClockResult, facts: &RunFac
     }
 }
 
-/// What came of one task. `dropped`: for each one that an endpoint ticks, how many items were lost before the runner had them.
+/// The figures of one task. `dropped`: for each task that an endpoint ticks, the number of items that were lost before the runner
+/// had them.
 pub fn clock(
     plan: &Plan,
     board: Board,

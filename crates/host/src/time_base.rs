@@ -11,7 +11,7 @@ use vecud_record::board::{Board, Global, Phase};
 pub struct TimeBase {
     /// The simulation time at which the run begins.
     pub begin: Instant,
-    /// That instant by the run's clock, ns.
+    /// Begin of the run by the run's clock, ns.
     pub first: i64,
     /// The instant by the run's clock, ns, at which the run would have begun without its pauses.
     start: i64,
@@ -28,7 +28,7 @@ impl TimeBase {
         TimeBase::of(plan, board, begin, |_| now)
     }
 
-    /// At an earlier instant of CLOCK_MONOTONIC, ns.
+    /// The time base at an earlier instant of CLOCK_MONOTONIC, ns.
     pub fn at(plan: &Plan, board: Board, begin: Instant, monotonic: i64) -> Option<TimeBase> {
         let of_monotonic = board.global(Global::StartMonotonic).load(SeqCst) as i64;
         TimeBase::of(plan, board, begin, |start| monotonic.saturating_add(start.saturating_sub(of_monotonic)))
@@ -57,7 +57,7 @@ impl TimeBase {
         is_there.then_some(TimeBase { begin, first, start, now, held_at })
     }
 
-    /// What instant of simulation time it is.
+    /// The present simulation time.
     pub fn instant(&self) -> Instant {
         self.simulation(self.now)
     }
@@ -78,7 +78,7 @@ impl TimeBase {
         (self.first..=self.now).contains(&wall).then(|| self.simulation(wall))
     }
 
-    /// How long ago a simulation time was, ns.
+    /// The time since a simulation time, ns.
     pub fn since(&self, time: Instant) -> i64 {
         self.simulation(self.now).nanos().minus(time.nanos()).0
     }

@@ -85,9 +85,9 @@ pub struct Latencies {
 pub struct LockTotals {
     /// Name of the instance in the rig.
     pub fmu: String,
-    /// From lock to unlock, once for each outermost acquisition.
+    /// Time from lock to unlock, once for each outermost acquisition.
     pub hold: Durations,
-    /// From request to acquisition, if another task held it.
+    /// Time from request to acquisition, if another task held it.
     pub wait: Durations,
 }
 

@@ -2,8 +2,8 @@
 //! timeline of the tasks.
 //!
 //! In mode `all` everything goes to a file [at once](stream); as a [flight recorder](flight) the last seconds stay in
-//! memory. A failure of a file is a warning of the report and never ends the run. Long work gives its caller turns, so
-//! that recordings do not wait for it.
+//! memory. A failure of a file is a warning of the report and never ends the run. Long work returns to its caller now
+//! and then, so that recordings do not wait for it.
 
 mod file;
 mod flight;

@@ -12,18 +12,18 @@ use vecud_record::board::{Board, Metric, TaskWord};
 /// The next release of a periodic clock, whose activation has not begun though it is time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unbegun {
-    /// When it was released; of several that wait the first.
+    /// Time of the release; if several wait, of the first.
     pub first: Instant,
-    /// How late it is by now, ns.
+    /// Present delay of that release, ns.
     pub late: i64,
     /// Releases that wait beside it, since they have found an activation running; its thread has counted them as overruns.
     waiting: u64,
-    /// Releases after all of these.
+    /// The releases after all waiting ones.
     pub passed: Option<Passed>,
 }
 
 impl Unbegun {
-    /// Looks at a task of which no activation is under way.
+    /// Looks for the release of a task. Precondition: no activation of the task is under way.
     pub fn of(plan: &Plan, board: Board, time_base: TimeBase, unit: UnitId) -> Option<Unbegun> {
         let (cells, planned) = (board.task(unit), &plan.units[unit.0]);
         if cells.get(TaskWord::Left) != 0 {
@@ -75,7 +75,7 @@ impl Unbegun {
         is_released.then(|| Unbegun { first, late: time_base.since(first), waiting, passed })
     }
 
-    /// How many releases these are beside those after them.
+    /// The number of waiting releases, without those after them.
     pub fn number(&self) -> u64 {
         1 + self.waiting
     }
@@ -98,7 +98,8 @@ fn instant(board: Board, unit: UnitId, words: [TaskWord; 3]) -> Instant {
     Instant::from_words(words.map(|word| board.task(unit).get(word)))
 }
 
-/// How many releases wait behind the activation of this time, which is under way: they had come when the one before it returned.
+/// The number of releases that wait behind the activation of this time: they had come when the one before it returned.
+/// Precondition: the activation is under way.
 pub fn waiting_behind(plan: &Plan, board: Board, time_base: TimeBase, unit: UnitId, time: Instant) -> u64 {
     let (planned, finished) = (&plan.units[unit.0], board.task(unit).get(TaskWord::FinishedAt) as i64);
     let returned = time_base.returned(finished).filter(|_| plan.task_of(unit).overrun == Overrun::Queue);
@@ -114,8 +115,8 @@ pub fn interval(board: Board, unit: UnitId) -> Option<Fraction> {
     Fraction::new(cells.get(TaskWord::IntervalCounter), cells.get(TaskWord::IntervalResolution)).ok()
 }
 
-/// Counts releases that have found an activation running, or waiting, as its thread would have done at its end. `late`: how late the
-/// first of them is, ns.
+/// Counts releases that have found an activation running, or waiting, as its thread would have done at its end. `late`: delay of the
+/// first of them, ns.
 pub fn count_overruns(plan: &Plan, board: Board, unit: UnitId, passed: Passed, late: i64) {
     let (cells, overrun) = (board.task(unit), plan.task_of(unit).overrun);
     if overrun == Overrun::Stop {
@@ -140,7 +141,8 @@ pub fn count_overruns(plan: &Plan, board: Board, unit: UnitId, passed: Passed, l
     }
 }
 
-/// The run is over: so many activations that wait, or are under way, never are complete, and neither is what waits behind them.
+/// Counts activations as discarded that wait, or are under way, at the end of a run, and the releases that wait behind them.
+/// `number`: of these activations.
 pub fn count_discarded(plan: &Plan, board: Board, unit: UnitId, number: u64, passed: Option<Passed>) {
     let (cells, overrun) = (board.task(unit), plan.task_of(unit).overrun);
     let behind = passed.map_or(0, |passed| passed.count);

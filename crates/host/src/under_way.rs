@@ -1,9 +1,9 @@
 //! The board's view of an activation that has not returned: its start, and the releases since.
 //!
-//! The runner counts overruns when an activation has returned. Until then they follow from its start mark and the grid
-//! of its clock ([`Passed`]), here and in [`super::unbegun`]: for the table, for limits while it hangs, and for the
-//! report when it never returns. Only the runner writes to the board; a copy, at the end of the run, receives the
-//! counts that the runner would have written ([`settle`]).
+//! The runner counts overruns when an activation has returned. Until then they follow from its start and the grid of its
+//! clock ([`Passed`]), here and in [`super::unbegun`]: for the table, for limits while it hangs, and for the report when
+//! it never returns. Only the runner writes to the board; a copy, at the end of the run, receives the counts that the
+//! runner would have written ([`count_unreturned`]).
 
 use super::time_base::TimeBase;
 use super::unbegun::{self, Unbegun};
@@ -18,17 +18,17 @@ use vecud_record::board::{Board, Global, Metric, Scheduling, TaskWord};
 pub struct OngoingActivation {
     /// The activation time.
     pub time: Instant,
-    /// Its first FMI call, by the run's clock, ns: unique among the activations of a task.
+    /// First FMI call of the activation, by the run's clock, ns: unique among the activations of a task.
     pub started: i64,
     /// Simulation time of its first FMI call.
     pub since: Instant,
     /// Time since its first FMI call, ns.
     pub running: i64,
-    /// Passed releases that count and that its thread has not counted yet; `None`: none, or the clock has no period.
+    /// Passed releases that are overruns and that its thread has not counted yet; `None`: none, or the clock has no period.
     pub passed: Option<Passed>,
     /// All passed releases, even if the first one ends the run.
     pub released: Option<Passed>,
-    /// Present delay of the first of them, ns.
+    /// Present delay of the first of the releases in `passed`, ns.
     pub late: i64,
 }
 
@@ -51,17 +51,18 @@ impl TaskProgress {
     }
 }
 
-/// Reads the progress of a task. Each release counts once, by whichever side: all values belong to one activation.
-pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: UnitId) -> TaskProgress {
-    /// Number of attempts: a thread that advances between two loads does not hang.
-    const LOOKS: usize = 3;
+/// Reads the progress of a task. All values belong to one activation, so that either its thread or this function counts a
+/// release, never both.
+pub fn task_progress(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: UnitId) -> TaskProgress {
+    /// A thread that advances between two loads, at each of so many attempts, does not hang.
+    const ATTEMPTS: usize = 3;
     let cells = board.task(task);
-    let mut own = mark(board, task);
-    for _ in 0..LOOKS {
+    let mut mark = ActivationMark::read(board, task);
+    for _ in 0..ATTEMPTS {
         let counted = cells.word(TaskWord::Overruns).load(Acquire);
-        let before = std::mem::replace(&mut own, mark(board, task));
-        if before == own {
-            let under_way = time_base.and_then(|time_base| under_way(plan, board, time_base, task, own));
+        let before = std::mem::replace(&mut mark, ActivationMark::read(board, task));
+        if before == mark {
+            let under_way = time_base.and_then(|time_base| under_way(plan, board, time_base, task, mark));
             let unbegun = time_base.filter(|_| under_way.is_none());
             let unbegun = unbegun.and_then(|time_base| Unbegun::of(plan, board, time_base, task));
             return TaskProgress { counted, under_way, unbegun };
@@ -71,18 +72,36 @@ pub fn standing(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: Un
 }
 
 /// Identifies an activation of a task, and whether it has returned. The runner stores the time and that it is active, then its start,
-/// then its end and that it is active no more, and then counts overruns: two equal marks around a look at the overruns mean that no
+/// then its end and that it is active no more, and then counts overruns: two equal marks around a load of the overruns mean that no
 /// activation began or returned meanwhile.
-fn mark(board: Board, task: UnitId) -> [u64; 6] {
-    const WORDS: [TaskWord; 6] =
-        [TaskWord::Active, TaskWord::StartedAt, TaskWord::FinishedAt, TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
-    WORDS.map(|word| board.task(task).word(word).load(Acquire))
+#[derive(Clone, Copy, PartialEq)]
+struct ActivationMark {
+    /// An activation has begun and has not returned.
+    active: bool,
+    /// First FMI call of the last activation that came to one, by the run's clock, ns; 0: none did.
+    started: i64,
+    /// Return of the last activation that returned, by the run's clock, ns; 0: none did.
+    finished: i64,
+    /// Activation time of the last activation that has begun, as words.
+    time: [u64; 3],
+}
+
+impl ActivationMark {
+    fn read(board: Board, task: UnitId) -> ActivationMark {
+        let load = |word| board.task(task).word(word).load(Acquire);
+        ActivationMark {
+            active: load(TaskWord::Active) == 1,
+            started: load(TaskWord::StartedAt) as i64,
+            finished: load(TaskWord::FinishedAt) as i64,
+            time: [TaskWord::Time, TaskWord::Time1, TaskWord::Time2].map(load),
+        }
+    }
 }
 
 /// Whether an activation has neither returned nor begun since `copy` was made of the board: its copied values are
 /// consistent.
 pub fn is_as_copied(board: Board, copy: Board, task: UnitId) -> bool {
-    mark(board, task) == mark(copy, task)
+    ActivationMark::read(board, task) == ActivationMark::read(copy, task)
 }
 
 fn under_way(
@@ -90,12 +109,12 @@ fn under_way(
     board: Board,
     time_base: TimeBase,
     task: UnitId,
-    mark: [u64; 6],
+    mark: ActivationMark,
 ) -> Option<OngoingActivation> {
-    let [active, started, finished, time @ ..] = mark;
-    let (started, finished, time) = (started as i64, finished as i64, Instant::from_words(time));
-    // An activation that has begun but not reached its first call still has the mark of its predecessor.
-    let has_started = active == 1 && started >= finished && (time_base.first..=time_base.now).contains(&started);
+    let ActivationMark { active, started, finished, time } = mark;
+    let time = Instant::from_words(time);
+    // An activation that has begun but not reached its first call still has the start of its predecessor.
+    let has_started = active && started >= finished && (time_base.first..=time_base.now).contains(&started);
     if !has_started || time < time_base.begin || time > time_base.simulation(time_base.now) {
         return None;
     }
@@ -117,41 +136,41 @@ fn under_way(
     })
 }
 
-/// The unreturned activation that keeps another from running: more urgent, on the same core, and begun later. `None`:
-/// nothing of the rig does.
-pub fn held_up_by(plan: &Plan, board: Board, standings: &[TaskProgress], task: UnitId) -> Option<UnitId> {
+/// The task whose activation preempts the one of `task`: neither has returned, and the other is more urgent, on the same
+/// core, and begun later. `None`: no task of the rig does.
+pub fn preempted_by(plan: &Plan, board: Board, progress: &[TaskProgress], task: UnitId) -> Option<UnitId> {
     let fifo = board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
-    let started = standings[task.0].under_way?.started;
+    let started = progress[task.0].under_way?.started;
     let planned = plan.task_of(task);
-    let holds = |other: &usize| {
+    let preempts = |other: &usize| {
         let theirs = plan.task_of(UnitId(*other));
         theirs.cpu == planned.cpu
             && theirs.fifo.get() > planned.fifo.get()
-            && standings[*other].under_way.is_some_and(|own| own.started > started)
+            && progress[*other].under_way.is_some_and(|own| own.started > started)
     };
-    (0..plan.units.len()).filter(|_| fifo).find(holds).map(UnitId)
+    (0..plan.units.len()).filter(|_| fifo).find(preempts).map(UnitId)
 }
 
 /// The activations, by task, that had not returned by `now` (CLOCK_MONOTONIC, ns), or by the end of the run if the
 /// runner has stated it; only those that satisfy `counts`. Adds the counts that their threads would have added on
-/// return: only to a private copy of the board, or when the runner is gone.
-pub fn settle(
+/// return. Precondition: `board` is a private copy, or the runner is gone.
+pub fn count_unreturned(
     plan: &Plan,
     board: Board,
     begin: Instant,
     now: i64,
     counts: impl Fn(UnitId) -> bool,
 ) -> Vec<Option<OngoingActivation>> {
-    let standings = settled(plan, board, time_base(plan, board, begin, now), counts);
-    standings.into_iter().map(|own| own.under_way).collect()
+    let progress = count_overruns(plan, board, time_base(plan, board, begin, now), counts);
+    progress.into_iter().map(|own| own.under_way).collect()
 }
 
-/// Applies [`settle`] to a run that is over, whose runner could not account for all releases: an activation that has
-/// not begun by then never does, and one that has not returned is not complete.
-pub fn settle_all(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Option<OngoingActivation>> {
+/// Applies [`count_unreturned`] to a run that is over, whose runner could not account for all releases, and counts as
+/// discarded those whose activations have not returned, or not begun.
+pub fn count_discarded(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Option<OngoingActivation>> {
     let Some(time_base) = time_base(plan, board, begin, now) else { return vec![None; plan.units.len()] };
-    let standings = settled(plan, board, Some(time_base), |_| true);
-    for (task, own) in standings.iter().enumerate() {
+    let progress = count_overruns(plan, board, Some(time_base), |_| true);
+    for (task, own) in progress.iter().enumerate() {
         let task = UnitId(task);
         let (number, passed) = match (own.under_way, own.unbegun) {
             (Some(own), _) => {
@@ -169,7 +188,7 @@ pub fn settle_all(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Op
         }
     }
     note_reached(plan, board, time_base.instant());
-    standings.into_iter().map(|own| own.under_way).collect()
+    progress.into_iter().map(|own| own.under_way).collect()
 }
 
 /// Raises the simulation time that the run has reached to at least `time`.
@@ -183,10 +202,11 @@ fn note_reached(plan: &Plan, board: Board, time: Instant) {
 /// reports its progress only every few milliseconds.
 pub fn note_last_activation(plan: &Plan, board: Board, begin: Instant, now: i64) {
     let Some(time_base) = TimeBase::at(plan, board, begin, now) else { return };
-    let begun = (0..plan.units.len()).map(|task| mark(board, UnitId(task))).filter(|[_, started, ..]| *started > 0);
+    let marks = (0..plan.units.len()).map(|task| ActivationMark::read(board, UnitId(task)));
+    let begun = marks.filter(|mark| mark.started != 0);
     // FMU code can overwrite the time.
     let is_possible = |time: &Instant| *time >= begin && *time <= time_base.instant();
-    let last = begun.map(|[_, _, _, time @ ..]| Instant::from_words(time)).filter(is_possible).max();
+    let last = begun.map(|mark| Instant::from_words(mark.time)).filter(is_possible).max();
     last.iter().for_each(|last| note_reached(plan, board, *last));
 }
 
@@ -196,16 +216,18 @@ fn time_base(plan: &Plan, board: Board, begin: Instant, now: i64) -> Option<Time
     TimeBase::at(plan, board, begin, if said > 0 { said } else { now })
 }
 
-fn settled(
+/// Adds the overruns that the threads of unreturned and unbegun activations would have counted, and returns the progress
+/// of each task; without progress: those that do not satisfy `counts`.
+fn count_overruns(
     plan: &Plan,
     board: Board,
     time_base: Option<TimeBase>,
     counts: impl Fn(UnitId) -> bool,
 ) -> Vec<TaskProgress> {
-    let look = |task| Some(task).filter(|task| counts(*task)).map(|task| standing(plan, board, time_base, task));
-    let standings: Vec<TaskProgress> =
+    let look = |task| Some(task).filter(|task| counts(*task)).map(|task| task_progress(plan, board, time_base, task));
+    let progress: Vec<TaskProgress> =
         (0..plan.units.len()).map(|task| look(UnitId(task)).unwrap_or_default()).collect();
-    for (task, own) in standings.iter().enumerate() {
+    for (task, own) in progress.iter().enumerate() {
         let passed = match (own.under_way, own.unbegun) {
             (Some(own), _) => own.passed.map(|passed| (passed, own.late)),
             (_, Some(own)) => {
@@ -217,5 +239,5 @@ fn settled(
             unbegun::count_overruns(plan, board, UnitId(task), passed, late);
         }
     }
-    standings
+    progress
 }

@@ -200,7 +200,7 @@ struct Supervision<'a> {
     obstacle: Option<String>,
 }
 
-/// One run.
+/// One run of the rig.
 struct OneRun<'a> {
     /// Number of the run, counted from 1.
     number: u32,
@@ -411,11 +411,11 @@ impl<'a> Supervision<'a> {
         }
         let mut unreturned = vec![None; plan.units.len()];
         if did_not_return || died {
-            let all = under_way::settle_all(plan, board, begin, gone);
+            let all = under_way::count_discarded(plan, board, begin, gone);
             unreturned = if did_not_return { all } else { unreturned };
             releases::discard(plan, board);
         }
-        run.hangs.settle(board);
+        run.hangs.record_overrun(board);
         damage.extend(run.recorder.damage.iter().cloned());
         damage.extend(run.tracer.damage());
         for problem in &self.told_of_the_process {
@@ -424,30 +424,30 @@ impl<'a> Supervision<'a> {
             }
         }
         let facts = RunFacts {
-            goes_on: false,
+            run_continues: false,
             has_run_log: true,
-            status,
+            exit_status: status,
             killed: self.process.killed,
             started: run.started,
             load_at_start: run.load_at_start,
             doctor: self.doctor.clone(),
-            gone,
+            runner_ended: gone,
             phase: run.phase,
             strict: options.strict,
             late_samples,
-            dropped: self.sockets.dropped_at_end(board),
+            dropped_datagrams: self.sockets.dropped_at_end(board),
             pauses: shared.pauses(),
             repetition: options.repeat.map(|_| run.number),
-            stimuli: run.feeder.finish(),
+            stimulus_faults: run.feeder.finish(),
             machine: machine::look(&plan.cores()),
-            cores: run.cores.counts(),
+            core_counts: run.cores.counts(),
             threads: run.threads,
             hangs: run.hangs,
             unreturned,
             call_limit: options.call_limit(),
-            left: std::mem::take(&mut self.process.left),
+            left_processes: std::mem::take(&mut self.process.left),
             memory: self.memory.clone(),
-            none_left: self.process.none_left,
+            left_processes_ended: self.process.none_left,
         };
         let mut report = collect::collect(&shared.prepared, board, &run.recorder.told(), &facts);
         let failed = |kind| Problem::failure(Subject::Run, kind);
@@ -666,8 +666,8 @@ impl<'a> Supervision<'a> {
         let now = monotonic_now();
         let (since, timeout) = (*ending.get_or_insert(now), self.plan().shutdown_timeout.0);
         // In virtual time the runner has no other thread besides the one that does not return.
-        let stands = run.hangs.stands_since().filter(|_| run.phase == Phase::Running);
-        let hung = stands.map_or(i64::MAX, |stands| stands.max(since) + timeout);
+        let no_progress_since = run.hangs.no_progress_since().filter(|_| run.phase == Phase::Running);
+        let hung = no_progress_since.map_or(i64::MAX, |no_progress| no_progress.max(since) + timeout);
         // Activations under way complete before their state is saved, as long as they progress.
         let saves = self.options().save_state.is_some() && self.plan().mode == Mode::Virtual;
         if saves && run.phase == Phase::Running {
@@ -686,7 +686,7 @@ impl<'a> Supervision<'a> {
     fn look_at_activations(&self, run: &mut OneRun, now: i64) {
         let (plan, begin) = (self.plan(), self.shared.prepared.begin());
         let verdicts = run.hangs.look(plan, self.board, begin, run.phase, self.process.id(), now);
-        self.shared.set_stands(run.hangs.stands_since());
+        self.shared.set_no_progress_since(run.hangs.no_progress_since());
         for verdict in verdicts {
             hangs::tell_the_runner(plan, self.board, &verdict);
             let place = |unit| death::has_been(plan, self.board, run.phase, CallLocation::Activation(unit));
@@ -738,7 +738,7 @@ impl<'a> Supervision<'a> {
     }
 }
 
-/// Formats a value, of these words, for live display; strings and binaries are cut to fit a line.
+/// Formats a value, given as words, for live display; strings and binaries are cut to fit a line.
 fn live_text(words: &[u64], variable_type: VariableType) -> Option<String> {
     const SHOWN: usize = 40;
     if let VariableType::String | VariableType::Binary = variable_type {

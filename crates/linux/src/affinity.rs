@@ -1,4 +1,4 @@
-//! Which cores there are, which of them are set apart for real time, and on which one a thread runs.
+//! The cores of the machine, the cores set apart for real time, and the core of a thread.
 //!
 //! Pinning is core_affinity's. Listing is not: its list is the affinity mask of the calling thread, which leaves out
 //! isolated cores exactly when they matter.
@@ -97,11 +97,11 @@ pub fn allowed_cpus_of(tid: u32) -> Result<BTreeSet<usize>, SysError> {
     Ok((0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false)).collect())
 }
 
-/// Where the kernel lists the cores that exist and are switched on.
+/// The kernel's list of cores that exist and are switched on.
 pub const ONLINE: &str = "/sys/devices/system/cpu/online";
-/// Where it lists those that `isolcpus=` keeps ordinary threads away from.
+/// The kernel's list of cores that `isolcpus=` keeps ordinary threads away from.
 pub const ISOLATED_AT_BOOT: &str = "/sys/devices/system/cpu/isolated";
-/// Where it lists those that an isolated partition of the control group cpuset keeps them away from.
+/// The kernel's list of cores that an isolated partition of the control group cpuset keeps ordinary threads away from.
 pub const ISOLATED_BY_GROUP: &str = "/sys/fs/cgroup/cpuset.cpus.isolated";
 
 /// The cores that exist and are switched on.

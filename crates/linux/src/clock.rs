@@ -12,7 +12,7 @@ pub enum SystemClock {
     /// `CLOCK_MONOTONIC`: starts with the machine, never jumps.
     #[default]
     Monotonic,
-    /// `CLOCK_TAI`: seconds since 1970 without leap seconds, kept by whoever disciplines the system's clock.
+    /// `CLOCK_TAI`: seconds since 1970 without leap seconds; the program that disciplines the system's clock keeps it.
     Tai,
 }
 
@@ -62,7 +62,7 @@ pub fn real_time_now() -> i64 {
     nanos(clock_gettime(ClockId::Realtime))
 }
 
-/// How many seconds `CLOCK_TAI` is ahead of UTC. 0: nobody has told the kernel (37 since 2017).
+/// The seconds by which `CLOCK_TAI` is ahead of UTC. 0: nobody has told the kernel (37 since 2017).
 pub fn tai_offset() -> i64 {
     // The two looks are apart by less than half a second.
     (tai_now() - real_time_now() + 500_000_000).div_euclid(1_000_000_000)

@@ -1,7 +1,8 @@
-//! What a process gives away before it runs code of others, and how it keeps its memory to itself.
+//! Rights that a process gives away before it runs code of others, and the protection of its memory.
 //!
-//! Capabilities belong to threads, and a thread has those of the one that made it: [`confine`] has to be called while there
-//! is one thread. What is given away does not come back, not by `exec` of a file of root's or one with capabilities either.
+//! Capabilities belong to threads, and a thread has those of the one that made it. Precondition of [`confine`]: there is
+//! one thread. Rights that are given away do not come back, not by `exec` of a file of root's or one with capabilities
+//! either.
 
 use super::{SysError, privilege};
 use nix::sys::resource::{Resource, setrlimit};

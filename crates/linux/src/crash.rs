@@ -3,11 +3,11 @@
 //! A handler for the signals of faults notes, in memory that outlives the process, which signal came on which thread, and
 //! then lets it take its usual course (a core dump stays possible). A second hook notes that `exit` or `quick_exit` was called.
 //!
-//! Threads say what they are by a label of their own, so that the note names the culprit. The main thread and those of
-//! [`super::thread::spawn`] say that they are this program's: any other one was made by foreign code, and who has made it is
-//! told by the library whose code it runs ([`code`]).
+//! Threads tell their purpose by a label, so that the note names the culprit. The main thread and those of
+//! [`super::thread::spawn`] are marked as this program's: foreign code has made any other one, and the library whose code it
+//! runs tells which ([`code`]).
 //!
-//! The parent process may [ask](ask_where_it_is) a process that hangs in whose code it is: the same handler answers.
+//! The parent process may [ask](ask_where_it_is) a hanging process for the code that it is in: the same handler answers.
 
 pub mod code;
 mod last_words;

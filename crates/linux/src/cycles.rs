@@ -11,7 +11,7 @@
 use super::clock::{SystemClock, monotonic_now};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Where [`ticks`] come from.
+/// The source of [`ticks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TickSource {
@@ -41,7 +41,7 @@ fn slow_ticks() -> u64 {
     }
 }
 
-/// Where ticks come from on this machine; looks once.
+/// The source of ticks on this machine; looks once.
 pub fn source() -> TickSource {
     match SOURCE.load(Ordering::Relaxed) {
         1 => TickSource::Counter,
@@ -105,7 +105,7 @@ fn counter_is_trustworthy() -> bool {
     false
 }
 
-/// How many nanoseconds a tick is: `ticks × multiplier ÷ 2³²`.
+/// The nanoseconds of a tick: `ticks × multiplier ÷ 2³²`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TickScale {
     multiplier: u64,
@@ -155,7 +155,7 @@ fn pair(clock: SystemClock) -> (u64, i64) {
 #[derive(Clone, Copy, Debug)]
 pub struct Ruler {
     clock: SystemClock,
-    /// One to two seconds old, if it has been used for so long.
+    /// A pair that is one to two seconds old, after that time of use.
     older: (u64, i64),
     middle: (u64, i64),
     newer: (u64, i64),

@@ -27,7 +27,7 @@ pub struct DatagramSocket(OwnedFd);
 /// Result of reading a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// Nothing.
+    /// There is nothing to receive.
     Nothing,
     /// A datagram, taken out, and when it came: ns of `CLOCK_REALTIME`, if the kernel knows.
     Datagram(Option<i64>),
@@ -119,7 +119,7 @@ impl DatagramSocket {
         }
     }
 
-    /// How many datagrams the kernel has thrown away since they came faster than they were taken out: modulo 2^32.
+    /// The number of datagrams that the kernel has dropped since they came faster than they were read: modulo 2^32.
     pub fn dropped(&self) -> u32 {
         // From <linux/sock_diag.h>: the last of nine figures.
         const SK_MEMINFO_DROPS: usize = 8;
@@ -173,7 +173,7 @@ fn in_the_way(path: &Path, errno: Errno, fix: &'static str) -> SysError {
     SysError::new(format!("make the unix socket {}", path.display()), errno as i32, fix)
 }
 
-/// Removes what stands in the way of a unix socket, if it is nothing but the file of one that is gone.
+/// Removes the file of a unix socket that is gone, if it stands in the way; removes nothing else.
 fn make_way(path: &Path) -> Result<(), SysError> {
     let errno = Errno::EADDRINUSE;
     match found(path)? {
@@ -253,7 +253,7 @@ impl<'a> Poller<'a> {
         self.all[number].1 = heeded;
     }
 
-    /// Sleeps until one of those that are heeded has something, or is at its end; at most so long.
+    /// Sleeps until one of the heeded sockets has something, or is at its end; at most for `at_most`.
     pub fn wait(&mut self, at_most: Option<Duration>) {
         self.heeded.clear();
         self.heeded.extend(self.all.iter().filter(|(_, heeded)| *heeded).map(|(fd, _)| fd.clone()));

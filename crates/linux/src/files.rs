@@ -6,13 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+mod device;
 mod folder;
 mod ordinary_file;
 mod stranger;
 
+pub use self::device::open_device;
 pub use self::folder::Folder;
 pub use self::ordinary_file::{
-    create, create_begun, create_to_append, open, open_device, open_to_append, read_at_most, read_to_string, renamed,
-    reopen,
+    create, create_begun, create_to_append, open, open_to_append, read_at_most, read_to_string, renamed, reopen,
 };
 pub use self::stranger::{ROOT, UnsafeFolder, stranger, stranger_to_root};

@@ -3,7 +3,7 @@
 //! Guarantees: it changes how much memory the process keeps, and nothing else. Where the C library is not GNU's it does nothing.
 
 /// All threads share few pools of memory. By default each thread has one of its own, up to eight for each core, and each pool keeps
-/// about as much as the largest report took that was ever made on one of its threads. To be called before there are threads.
+/// about as much as the largest report took that was ever made on one of its threads. Precondition: there are no other threads yet.
 pub fn few_pools() {
     #[cfg(target_env = "gnu")]
     {

@@ -1,4 +1,6 @@
-//! What the host asks of Linux: scheduling, memory, sleep, time stamps and the preemption lock.
+//! The host's interface to Linux: scheduling, memory, sleep, time stamps and the preemption lock.
+//!
+//! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
 //!
 //! This crate and `vecud-fmi` are the only places with unsafe code; every block argues why it holds. It knows nothing of
 //! rigs, plans or FMUs: priorities are plain numbers of `SCHED_FIFO` (1 to 99, larger is higher), levels are plain
@@ -16,7 +18,7 @@
 //! - [`process`], [`datagram`]: what one process hands to the other, terminals; sockets for external events.
 //! - [`stop`]: how somebody asks for the end, by a signal too.
 //! - [`confine`]: what is given away before code of others runs.
-//! - [`rights`]: with whose rights files are read that somebody else names.
+//! - [`rights`]: the user with whose rights a file is read that another user names.
 //! - [`offspring`]: processes that code of others has started; [`surroundings`]: what it changes for all code of a process.
 //! - [`crash`]: the last words of a process whose foreign code crashes.
 //! - [`files`]: opens and makes files that others may have prepared.

@@ -22,7 +22,7 @@ pub fn page_size() -> usize {
 
 /// Locks all pages that the process has and will have.
 ///
-/// Refused when a finite `RLIMIT_MEMLOCK` counts for this process: locking could succeed, and some later allocation or
+/// Refused if a finite `RLIMIT_MEMLOCK` counts for this process: locking could succeed, and some later allocation or
 /// thread would fail instead, at a worse time. [`resident`](super::resident) locks as far as such a limit goes.
 pub fn lock_all() -> Result<(), SysError> {
     const WHAT: &str = "lock all memory";
@@ -36,8 +36,8 @@ pub fn lock_all() -> Result<(), SysError> {
     Ok(())
 }
 
-/// Does what maps memory of which most is never used: where [all memory is locked](lock_all), pages of this mapping are locked when
-/// they are touched, and not read in now.
+/// Makes a mapping most of which is never used: where [all memory is locked](lock_all), its pages are locked when they are touched,
+/// and not read in now.
 pub(super) fn mapping_lazily<T>(map: impl FnOnce() -> T) -> T {
     if !ALL_IS_LOCKED.load(SeqCst) {
         return map();
@@ -52,12 +52,12 @@ pub(super) fn mapping_lazily<T>(map: impl FnOnce() -> T) -> T {
 /// Whether [`lock_all`] was granted.
 static ALL_IS_LOCKED: AtomicBool = AtomicBool::new(false);
 
-/// What a user can do about memory that cannot be locked.
+/// The way out for a user whose memory cannot be locked.
 pub fn memlock_fix() -> String {
     super::privilege::memlock_fix()
 }
 
-/// `RLIMIT_MEMLOCK` in bytes, if it is finite and the process is not exempt from it, and what the kernel says to more than
+/// `RLIMIT_MEMLOCK` in bytes, if it is finite and the process is not exempt from it, and the kernel's error for more than
 /// that. Found by trying, since capabilities do not tell: in a user namespace of its own root has CAP_IPC_LOCK, and the
 /// limit counts all the same.
 pub fn limit_that_counts() -> Option<(u64, i32)> {
@@ -120,8 +120,9 @@ mod imp {
     }
 }
 
-/// Touches the next `bytes` of the calling thread's stack, so that no page of it faults later. Leave some 16 KiB of the
-/// stack's size to what is in use already; more than the stack has is an overflow, which ends the process.
+/// Touches the next `bytes` of the calling thread's stack, so that no page of it faults later. Precondition: some 16
+/// KiB of the stack stay free for what is in use already; more than the stack has is an overflow, which ends the
+/// process.
 pub fn prefault_stack(bytes: usize) {
     const CHUNK: usize = 2 * PAGE;
     let here = 0_u8;
@@ -162,8 +163,8 @@ pub fn prefault_arena(bytes: usize) {
     }
 }
 
-/// Limits this process to so many bytes of memory of its own: data, heap and private mappings that may be written. The kernel counts
-/// stacks as such, with all of their addresses: [`admit_stacks`] lets so many bytes of them come later.
+/// Limits this process to `bytes` of memory of its own: data, heap and private mappings that may be written. The kernel counts
+/// stacks as such, with all of their addresses: [`admit_stacks`] lets `stacks` further bytes of them come later.
 pub fn limit_data(bytes: u64, stacks: u64) -> Result<(), SysError> {
     let (_, most) = getrlimit(Resource::RLIMIT_DATA).unwrap_or((RLIM_INFINITY, RLIM_INFINITY));
     let hard = most.min(bytes.saturating_add(stacks));
@@ -181,7 +182,7 @@ fn set_data_limit(soft: u64, hard: u64) -> Result<(), SysError> {
     setrlimit(Resource::RLIMIT_DATA, soft, hard).map_err(|errno| SysError::new("set RLIMIT_DATA", errno as i32, ""))
 }
 
-/// The limit for [`limit_data`] in bytes: so many MiB, or three quarters of the machine's memory.
+/// The limit for [`limit_data`] in bytes: this number of MiB, or three quarters of the machine's memory.
 pub fn data_limit(mebibytes: Option<u64>) -> Option<u64> {
     let installed = || {
         let text = std::fs::read_to_string("/proc/meminfo").ok()?;

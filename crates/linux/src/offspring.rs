@@ -1,13 +1,15 @@
 //! Processes started by code of others: how they are identified, found and ended.
 //!
 //! They are descendants of the process that started that code: with [`adopt`] their orphans become its children instead of
-//! those of process 1, daemons included. What it had started before, or has inherited from a shell by `exec`, is told apart by
-//! a mark that all descendants of a marked process inherit and cannot take off: the hard limit `RLIMIT_LOCKS`, which Linux has
-//! not looked at since 2.4.25, can be lowered by everybody and raised with a privilege only.
+//! those of process 1, daemons included. A mark tells them from processes that it had started before, or has inherited from a
+//! shell by `exec`: all descendants of a marked process inherit it and cannot take it off. The mark is the hard limit
+//! `RLIMIT_LOCKS`, which Linux has not looked at since 2.4.25; everybody can lower it, and only a privileged process can raise
+//! it.
 //!
-//! Several marked processes may run side by side: each [begins](begin) with a mark of its own, by which its descendants are known,
-//! whoever adopts them. Of one that has lowered its limit its ancestors tell, as long as they are there; an orphan that has is
-//! ended with the last of those that may have started it, so that nobody's is ended too early and none stays.
+//! Several marked processes may run side by side: each [begins](begin) with a mark of its own, which identifies its descendants,
+//! whoever adopts them. A descendant that has lowered its limit is identified by its ancestors, as long as they exist; an orphan
+//! that has lowered it is ended with the last of the processes that may have started it, so that no process is ended too early and
+//! none stays.
 
 use super::{SysError, stop};
 use nix::errno::Errno;
@@ -38,7 +40,7 @@ pub struct Process {
     group: u32,
     /// The process has ended and waits for its parent.
     ended: bool,
-    /// When it began, in the kernel's ticks since boot.
+    /// Its begin, in the kernel's ticks since boot.
     began: u64,
 }
 
@@ -51,7 +53,7 @@ fn above_all_marks() -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Family {
     first: u32,
-    /// When the first one began.
+    /// The begin of the first one.
     since: u64,
     mark: u64,
 }
@@ -59,7 +61,7 @@ struct Family {
 /// All families of this process that are not over.
 #[derive(Debug)]
 struct Families {
-    /// How many marks were given, each below the one before.
+    /// Number of marks that were given, each below the one before.
     given: u64,
     alive: Vec<Family>,
 }
@@ -174,7 +176,7 @@ pub fn adopt() -> Result<(), SysError> {
         .map_err(|error| SysError::new("adopt orphaned processes", error.raw_os_error(), super::privilege::prctl_fix()))
 }
 
-/// Whether a thread is of this process or of a descendant of it.
+/// Whether a thread belongs to this process or to a descendant of it.
 pub(super) fn is_of_this_process(tid: u32) -> bool {
     // Parents change while they are looked at, but there are no more generations than numbers of processes.
     const MOST: usize = 1 << 22;
@@ -197,8 +199,8 @@ fn has_children() -> bool {
     waitid(Id::All, look) != Err(Errno::ECHILD)
 }
 
-/// Takes note of the end of adopted children, so that they leave the table of processes; leaves `own` alone, for whom somebody else
-/// waits. For the process that has called [`adopt`] to do now and then.
+/// Takes note of the end of adopted children, so that they leave the table of processes; leaves `own` alone, since other code waits
+/// for it. Precondition: the process has called [`adopt`]; it calls this now and then.
 pub fn reap(own: u32) {
     let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
     while let Ok(WaitStatus::Exited(pid, _) | WaitStatus::Signaled(pid, ..)) = waitid(Id::All, look) {
@@ -209,7 +211,7 @@ pub fn reap(own: u32) {
 }
 
 /// Takes note of the end of all adopted children, so that they leave the table of processes; leaves alone those that this process has
-/// started, for whom somebody else waits. For the process that has called [`adopt`] to do now and then.
+/// started, since other code waits for them. Precondition: the process has called [`adopt`]; it calls this now and then.
 pub fn reap_orphans() {
     let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
     // Without any that has ended there is no need to look at all processes of the machine.
@@ -223,7 +225,7 @@ pub fn reap_orphans() {
     }
 }
 
-/// What a marked child of this process leaves behind. Until this is dropped the child is somebody's to wait for.
+/// The offspring of a marked child of this process. Until this is dropped other code waits for the child.
 #[derive(Debug)]
 pub struct Offspring {
     family: Family,
@@ -276,12 +278,12 @@ impl Offspring {
     }
 }
 
-/// The mark of a process, or what limit it has otherwise; `None`: it does not show it.
+/// The mark of a process, or its limit if it has no mark; `None`: it does not show it.
 fn limit_of(pid: u32) -> Option<u64> {
     hard_limit(&std::fs::read_to_string(format!("/proc/{pid}/limits")).ok()?)
 }
 
-/// All processes that are shown.
+/// All visible processes.
 fn all() -> BTreeMap<u32, Process> {
     let Ok(folder) = std::fs::read_dir("/proc") else { return BTreeMap::new() };
     let numbers = folder.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());

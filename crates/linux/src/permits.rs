@@ -4,10 +4,10 @@ use super::stop::StopToken;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often whoever waits looks whether somebody asks for the end.
+/// Time between two looks for a request to end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Permits, so many at a time. Clones share them; by default there is no bound.
+/// A limited number of permits. Clones share them; by default there is no limit.
 #[derive(Clone, Debug, Default)]
 pub struct Permits(Option<Arc<Places>>);
 

@@ -38,7 +38,7 @@ impl PiWord {
     /// Takes the word, waiting as long as it must. True when it was contended, that is, when the kernel was asked.
     ///
     /// # Panics
-    /// When the calling thread already owns the word.
+    /// If the calling thread already owns the word.
     #[inline]
     pub fn lock(&self, tid: u32) -> bool {
         if self.try_lock(tid) {
@@ -70,7 +70,7 @@ impl PiWord {
     /// Gives the word back; the highest-priority waiter owns it from this instant.
     ///
     /// # Panics
-    /// When the calling thread does not own the word.
+    /// If the calling thread does not own the word.
     #[inline]
     pub fn unlock(&self, tid: u32) {
         if self.0.compare_exchange(tid, 0, Ordering::Release, Ordering::Relaxed).is_err() {

@@ -15,7 +15,8 @@ struct Standing {
     root: bool,
     /// The capability in question is effective.
     capable: bool,
-    /// In another user namespace than the machine's first: capabilities do not count for scheduling and memory there.
+    /// Whether the process is in another user namespace than the machine's first: capabilities do not count for scheduling and
+    /// memory there.
     namespace: bool,
     /// A seccomp filter is in force.
     filtered: bool,

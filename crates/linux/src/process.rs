@@ -1,4 +1,4 @@
-//! The two processes: how one starts the other and what it hands on.
+//! The two processes: the start of one by the other, and the things that it hands on.
 
 pub use super::offspring::spawn_with;
 use super::{SysError, offspring};
@@ -37,13 +37,13 @@ pub fn duplicate_of(number: i32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
-/// Writes what code of others has handed to the C library's streams.
+/// Writes the output that code of others has left in the C library's streams.
 pub fn flush_streams() {
     // SAFETY: a null pointer stands for all streams.
     unsafe { libc::fflush(std::ptr::null_mut()) };
 }
 
-/// All that can be read from a descriptor.
+/// All bytes that can be read from a descriptor.
 pub fn read_to_end(file: OwnedFd) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::from(file).read_to_end(&mut bytes)?;
@@ -56,7 +56,7 @@ pub fn folder(path: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// From here on what this process prints is appended to this file, which is there already, in a folder.
+/// From here on the output of this process is appended to this file. Precondition: the file exists, in a folder.
 fn print_to(folder: BorrowedFd, path: &Path) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::APPEND | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -84,7 +84,7 @@ pub struct Log(Mutex<Printed>);
 #[derive(Debug)]
 struct Printed {
     file: File,
-    /// How often the file of this name was begun anew.
+    /// Number of times that the file of this name was restarted.
     number: u64,
     path: PathBuf,
 }
@@ -95,7 +95,7 @@ impl Log {
         Ok(Log(Mutex::new(Printed { file: standard_output()?, number: 0, path })))
     }
 
-    /// From here on what this process prints is appended to the file of this name in a folder, which is there already.
+    /// From here on the output of this process is appended to the file of this name. Precondition: the file exists in the folder.
     pub fn go_on_in(&self, folder: BorrowedFd, path: PathBuf) -> io::Result<()> {
         let mut printed = self.lock();
         print_to(folder, &path)?;
@@ -103,8 +103,8 @@ impl Log {
         Ok(())
     }
 
-    /// If the file was begun anew, for this `number` of times by now, goes on in the one that has its name now. Where the one
-    /// before got longer than `limit` bytes, cuts it there, and tells whether that was done.
+    /// If the file was restarted, for this `number` of times by now, goes on in the one that has its name now. If the one
+    /// before got longer than `limit` bytes, cuts it there; returns whether it was cut.
     pub fn follow(&self, folder: BorrowedFd, number: u64, limit: u64) -> io::Result<bool> {
         let Printed { file, number: own, path } = &mut *self.lock();
         if *own == number {
@@ -120,8 +120,8 @@ impl Log {
         Ok(is_cut)
     }
 
-    /// Where the file is longer than `limit` bytes, cuts it there; what is printed from then on goes nowhere, until there is a file
-    /// to [follow](Log::follow). Tells whether that was done.
+    /// If the file is longer than `limit` bytes, cuts it there; later output is discarded until there is a file to
+    /// [follow](Log::follow). Returns whether it was cut.
     pub fn cut(&self, limit: u64) -> bool {
         let Printed { file, .. } = &mut *self.lock();
         let is_cut = is_longer(file, limit);
@@ -160,7 +160,7 @@ pub fn memory_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// What a program, and each that it starts, may take.
+/// The limits of a program, and of each that it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResourceLimits {
     /// Time on processors.
@@ -205,7 +205,7 @@ pub fn keep_together(command: &mut std::process::Command, bounds: Option<Resourc
 
 /// Closes all descriptors: this process keeps no file, lock or end of a pipe from its end. Async-signal-safe.
 fn close_all() {
-    /// Before Linux 5.9 so many, one by one.
+    /// Before Linux 5.9 this number of descriptors, one by one.
     const SOME: libc::c_int = 4096;
     // SAFETY: nothing uses a descriptor later.
     unsafe {
@@ -294,22 +294,22 @@ pub fn outlive_file_size_limit() -> Result<(), SysError> {
         .map_err(|errno| SysError::new("ignore SIGXFSZ", errno as i32, ""))
 }
 
-/// What the kernel says of a process.
+/// The kernel's facts about a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessState {
     /// A signal (SIGSTOP, SIGTSTP) has stopped it, until SIGCONT; or a tracer that is no debugger.
     pub stopped: bool,
-    /// A debugger traces it: a process that is neither this one nor a descendant of it. Code of others can make this
-    /// process its tracer (`PTRACE_TRACEME`), or a child of its own.
+    /// Whether a debugger traces it: a process that is neither this one nor a descendant of it. Code of others can make
+    /// this process its tracer (`PTRACE_TRACEME`), or a child of its own.
     pub traced: bool,
 }
 
-/// How the process with this id stands, by `/proc/PID/status`; of one that is gone, nothing holds it up.
+/// The state of the process with this id, by `/proc/PID/status`; a process that is gone is neither stopped nor traced.
 pub fn standing(pid: u32) -> ProcessState {
     state_in(&format!("/proc/{pid}/status"))
 }
 
-/// How the threads of the process with this id stand: stopped, or traced, if one of them is.
+/// The state of the threads of the process with this id: stopped, or traced, if one of them is.
 pub fn standing_of_threads(pid: u32) -> ProcessState {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     threads.map(|thread| state_in(&format!("{}/status", thread.path().display()))).fold(
@@ -326,9 +326,10 @@ fn state_in(file: &str) -> ProcessState {
     ProcessState { stopped: state.starts_with('T') || !traced && state.starts_with('t'), traced }
 }
 
-/// How a child has ended, if it has; for the thread that has started it. A thread of the child's that has made this one its
-/// tracer (`PTRACE_TRACEME`) stops at each signal, which [`Child::try_wait`](std::process::Child::try_wait) would take for the
-/// child's end, and is waited for after its own: it is let go, with that signal.
+/// The exit status of a child, if it has ended. Precondition: the calling thread has started the child. A thread of the child
+/// that has made this one its tracer (`PTRACE_TRACEME`) stops at each signal:
+/// [`Child::try_wait`](std::process::Child::try_wait) would take that for the child's end, and the thread would be waited for
+/// after its own. This function lets it go, with that signal.
 pub fn try_wait(child: &mut std::process::Child) -> io::Result<Option<ExitStatus>> {
     let leader = Pid::from_raw(child.id() as i32);
     let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
@@ -363,13 +364,14 @@ pub fn terminal_size(file: BorrowedFd) -> Option<(usize, usize)> {
     Some((known(size.ws_col, 20, 120), known(size.ws_row, 5, 24)))
 }
 
-/// Whether what is written to one descriptor comes where that of the other does. `/dev/null`, which nobody reads, counts as such.
+/// Whether output to one descriptor reaches the same file as output to the other. `/dev/null`, which nobody reads, counts as
+/// such.
 pub fn is_same_file(one: BorrowedFd, other: BorrowedFd) -> bool {
     let file = |descriptor| rustix::fs::fstat(descriptor).ok().map(|is| (is.st_dev, is.st_ino));
     file(one).is_some_and(|one| file(other) == Some(one))
 }
 
-/// Whether what is written to a descriptor is seen by nobody: it is `/dev/null`, by whatever name.
+/// Whether output to a descriptor is discarded: it is `/dev/null`, by any name.
 pub fn is_null_device(file: BorrowedFd) -> bool {
     let device = |is: rustix::fs::Stat| (rustix::fs::FileType::from_raw_mode(is.st_mode), is.st_rdev);
     let null = (rustix::fs::FileType::CharacterDevice, rustix::fs::makedev(1, 3));

@@ -21,7 +21,7 @@ pub struct Extent {
 /// Order of locking memory under a limit, the most valuable first.
 #[derive(Clone, Debug, Default)]
 pub struct LockingOrder {
-    /// Parts of stacks that are ready. The rest of these is not wanted, since it may never be used.
+    /// Ranges of stacks that are ready. The rest of these stacks is not needed, since it may never be used.
     pub stacks: Vec<Range<usize>>,
     /// An address inside of the memory that is shared with the supervisor.
     pub shared: usize,
@@ -39,7 +39,7 @@ struct Mapping {
     out_of_reach: bool,
 }
 
-/// Bytes that the process has mapped and may access, but for what is not ready of these stacks.
+/// Bytes that the process has mapped and may access, without the parts of these stacks that are not ready.
 pub fn wanted(stacks: &[Range<usize>]) -> usize {
     mappings().iter().flat_map(|mapping| pieces(mapping, stacks)).map(|piece| piece.1.len()).sum()
 }
@@ -73,7 +73,7 @@ fn pieces(mapping: &Mapping, stacks: &[Range<usize>]) -> impl Iterator<Item = (b
     [(true, first), (false, rest)].into_iter().filter(|piece| !piece.1.is_empty())
 }
 
-/// Reads in what is mapped of files (program, libraries), so that no page of it faults later, locked or not.
+/// Reads in the mapped files (program, libraries), so that no page of them faults later, locked or not.
 pub fn populate_files() {
     for mapping in mappings().into_iter().filter(|mapping| mapping.file.is_some()) {
         let advice = if mapping.writable { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };

@@ -1,12 +1,12 @@
-//! With whose rights a file is read that somebody has named: those of this process, or those of whoever has asked for it over a unix
-//! socket.
+//! The rights with which a file is read that a user has named: those of this process, or those of the user who has asked for it over
+//! a unix socket.
 //!
 //! Guarantees: what another user names is found part by part and opened as that user would find and open it, links included, whatever
 //! this process may; nothing of `/proc` is, where a process sees its own secrets. Rights are those of the calling thread, for one look at a
 //! time, so no other thread ever has those of somebody else. A thread that cannot get its own back ends the process.
 //!
-//! Only root (`CAP_SETUID`, `CAP_SETGID`) can take the rights of others. Any other process goes by owner, group and mode of each folder on the
-//! way and of the file itself, as the kernel does; what has an access control list is then for its owner alone.
+//! Only root (`CAP_SETUID`, `CAP_SETGID`) can take the rights of others. Any other process goes by owner, group and mode of each folder on
+//! the way and of the file itself, as the kernel does; a file with an access control list is then for its owner alone.
 
 use nix::sys::socket::{getsockopt, sockopt};
 use nix::unistd::{Gid, Uid, setfsgid, setfsuid};
@@ -22,7 +22,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-/// What a user may do with a file or folder, as bits of a mode.
+/// The rights of a user with a file or folder, as bits of a mode.
 const READ: u32 = 0o4;
 const SEARCH: u32 = 0o1;
 /// Greatest number of links on a path, as in the kernel.
@@ -59,8 +59,8 @@ impl Rights {
         self.0.is_none()
     }
 
-    /// Looks at what is at this path, which `look` is given in the way that leads there; for another user it is held meanwhile, so
-    /// that nobody can put something else there.
+    /// Examines the file at this path; `look` gets a path that leads there. For another user the file is held meanwhile, so that
+    /// nobody can put something else there.
     pub fn at<T>(&self, path: &Path, look: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
         let Some(user) = &self.0 else { return look(path) };
         let way = |found: &OwnedFd| PathBuf::from(format!("/proc/self/fd/{}", found.as_raw_fd()));
@@ -78,7 +78,7 @@ impl Rights {
 }
 
 impl User {
-    /// Whether owner, group and mode of what is held let this user do that.
+    /// Whether owner, group and mode of a held file let this user do that.
     fn may(&self, held: &OwnedFd, wanted: u32) -> io::Result<()> {
         let found = fstat(held)?;
         let is_owner = found.st_uid == self.user;
@@ -105,8 +105,8 @@ impl User {
     }
 }
 
-/// Holds what is at a path, without opening it. Where `user` is given, the folders on the way must let him search them, and what is found
-/// read it; else it is the kernel that refuses.
+/// Holds the file at a path, without opening it. If `user` is given, the folders on the way must let that user search them, and the file
+/// let that user read it; else it is the kernel that refuses.
 fn find(path: &Path, user: Option<&User>) -> io::Result<OwnedFd> {
     let hold = |folder: &OwnedFd, name: &OsString| {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -210,7 +210,7 @@ fn fs_ids() -> (u32, u32) {
     (setfsuid(Uid::from_raw(u32::MAX)).as_raw(), setfsgid(Gid::from_raw(u32::MAX)).as_raw())
 }
 
-/// The groups of whoever has connected to a unix socket, beside the main one.
+/// The groups of a user who has connected to a unix socket, without the main one.
 fn groups_of_peer(socket: &impl AsFd) -> io::Result<Vec<u32>> {
     let mut groups = vec![0_u32; 64];
     loop {

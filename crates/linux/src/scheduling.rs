@@ -19,7 +19,7 @@ pub enum Policy {
     Else(i32),
 }
 
-/// What the kernel says about a thread.
+/// The kernel's facts about a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadScheduling {
     /// The policy.

@@ -1,9 +1,9 @@
 //! Memory that two processes see: an anonymous file (`memfd_create`), mapped shared by both.
 //!
 //! One process [creates](SharedMemory::create) it and hands the descriptor on (by fork and exec, or over a socket), the
-//! other [opens](SharedMemory::open) it. The content is seen as atomic words only, so what one process does to it while
-//! the other looks is at worst a surprising number, never undefined behaviour; what the words mean is the users'
-//! protocol. The file is sealed against shrinking and growing, so that no access can fail for want of a page.
+//! other [opens](SharedMemory::open) it. The content is seen as atomic words only, so a write of one process while the
+//! other reads gives at worst a surprising number, never undefined behaviour; the users' protocol gives the words their
+//! meaning. The file is sealed against shrinking and growing, so that no access can fail for want of a page.
 //!
 //! Before and behind the mapping lie pages that nobody may touch: whoever runs over the end of something beside it meets
 //! them first. A copy of a process that `fork` makes has no mapping: what two of the same kind write counts for nobody.
@@ -37,7 +37,7 @@ unsafe impl Sync for SharedMemory {}
 impl SharedMemory {
     /// A new one of at least `bytes` (rounded up to whole pages), zeroed. `name` appears in `/proc/<pid>/maps`.
     ///
-    /// The descriptor is closed on exec; a child that shall have it must be given a duplicate.
+    /// The descriptor is closed on exec; a child that needs it gets a duplicate.
     pub fn create(name: &str, bytes: usize) -> Result<Self, SysError> {
         let error = |e: rustix::io::Errno| {
             let what = format!("create shared memory `{name}` of {bytes} bytes");
@@ -102,7 +102,7 @@ impl SharedMemory {
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.words) }
     }
 
-    /// Maps every page now, writing to none of them a value that it did not have.
+    /// Maps every page now, without changing a value.
     pub fn prefault(&self) {
         let length = self.words * size_of::<AtomicU64>();
         // SAFETY: our own mapping, whole; populating changes no content.

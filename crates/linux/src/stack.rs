@@ -7,9 +7,9 @@ use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Below such a stack nobody may access so many bytes. (Only a single frame that is larger steps over them.)
+/// Bytes below such a stack that nobody may access. (Only a single frame that is larger steps over them.)
 const GUARD: usize = 1 << 20;
-/// What a thread has where nobody has asked for another size, bytes.
+/// The size of a thread's stack if nobody has asked for another one, bytes.
 const ORDINARY: usize = 8 << 20;
 /// More than this is not taken from `ulimit -s`: it takes addresses in each thread.
 const MOST: usize = 256 << 20;
@@ -20,8 +20,8 @@ thread_local! {
     static SIZE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Bytes of addresses of a stack of which `ready` bytes are prepared, its guard among them: what `ulimit -s` says, 8 MiB at least, or
-/// a bit more than what is prepared.
+/// Bytes of addresses of a stack with `ready` prepared bytes, its guard included: the limit of `ulimit -s`, 8 MiB at least, or a bit
+/// more than the prepared bytes.
 pub fn size(ready: usize) -> usize {
     use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
     let limit = getrlimit(Resource::RLIMIT_STACK).map_or(RLIM_INFINITY, |(soft, _)| soft);
@@ -30,7 +30,7 @@ pub fn size(ready: usize) -> usize {
     usable.next_multiple_of(page_size()) + GUARD
 }
 
-/// Widens the guard of the calling thread's stack, which has [`size`] bytes, and touches `ready` bytes of it. Returns what is ready by then;
+/// Widens the guard of the calling thread's stack, which has [`size`] bytes, and touches `ready` bytes of it. Returns the ready range;
 /// pages below are touched when they are needed.
 pub fn prepare(ready: usize) -> Range<usize> {
     if let Some(stack) = bounds().filter(|stack| stack.len() > GUARD + ready) {
@@ -44,7 +44,8 @@ pub fn prepare(ready: usize) -> Range<usize> {
     here - ready..here
 }
 
-/// From here on an overflow of the calling thread's stack is known as that; of the main thread, whose stack grows by itself.
+/// From here on an overflow of the calling thread's stack is reported as that. Precondition: it is the main thread, whose stack
+/// grows by itself.
 pub(super) fn watch_main() {
     bounds().into_iter().for_each(watch);
 }
@@ -72,7 +73,7 @@ fn bounds() -> Option<Range<usize>> {
 
 /// The size in bytes of the calling thread's stack, if a fault at `address` with the stack pointer at `pointer` is an overflow of it.
 pub(super) fn overflown(address: usize, pointer: usize) -> Option<usize> {
-    /// What calls store below the stack pointer before they move it.
+    /// Bytes below the stack pointer that calls may write before they move it.
     const BELOW: usize = 256;
     let lowest = LOWEST.get();
     let is_overflow = (pointer.saturating_sub(BELOW)..lowest).contains(&address) && lowest - address <= MOST;

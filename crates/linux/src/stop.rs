@@ -1,5 +1,5 @@
-//! How somebody asks for the end: a value for whatever can come to an early end in good order, and the signals that ask by
-//! such a value in a process that wants them to.
+//! Requests to end: a token for work that can end early in good order, and signals that request the end through it in a
+//! process that wants them to.
 
 use super::SysError;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction, signal};
@@ -21,7 +21,7 @@ impl StopToken {
         self.0.fetch_max(times, SeqCst);
     }
 
-    /// How often somebody has asked.
+    /// The number of requests.
     pub fn times(&self) -> u32 {
         self.0.load(SeqCst)
     }
@@ -36,13 +36,13 @@ impl StopToken {
 /// one of SIGINT, and sockets, the report and the recordings would be left as they are.)
 pub(super) const SIGNALS: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
 
-/// By this signal somebody asks for a report of what goes on.
+/// The signal that requests a report of the running run.
 pub(super) const REPORT: Signal = Signal::SIGUSR1;
 
 /// Whether somebody has asked for a report since it was last looked at.
 static REPORT_ASKED: AtomicBool = AtomicBool::new(false);
 
-/// From here on SIGUSR1 asks for a report instead of ending the process; [`report_is_asked`] says so.
+/// From here on SIGUSR1 requests a report instead of ending the process; [`report_is_asked`] tells of it.
 pub fn report_by_signal() -> Result<(), SysError> {
     extern "C" fn ask(_: libc::c_int) {
         REPORT_ASKED.store(true, SeqCst);
@@ -61,7 +61,7 @@ pub fn report_is_asked() -> bool {
 /// Whether somebody has asked for another look at files since it was last looked at.
 static RELOAD_ASKED: AtomicBool = AtomicBool::new(false);
 
-/// From here on SIGHUP asks a daemon to look at its files anew, whatever it did before; [`reload_is_asked`] says so.
+/// From here on SIGHUP asks a daemon to read its files again, whatever it did before; [`reload_is_asked`] tells of it.
 pub fn reload_by_signal() -> Result<(), SysError> {
     extern "C" fn ask(_: libc::c_int) {
         RELOAD_ASKED.store(true, SeqCst);
@@ -77,11 +77,11 @@ pub fn reload_is_asked() -> bool {
     RELOAD_ASKED.swap(false, SeqCst)
 }
 
-/// How often SIGINT has come since it is counted.
+/// Number of SIGINTs since they are counted.
 static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
 
-/// From here on SIGINT is counted ([`interrupts`]) instead of ending the process, and whoever waits for input is woken by it
-/// (`EINTR`): for a prompt, where Ctrl-C gives up a line or what goes on, not the program.
+/// From here on SIGINT is counted ([`interrupts`]) instead of ending the process, and wakes a thread that waits for input
+/// (`EINTR`): for a prompt, where Ctrl-C gives up a line or the running work, not the program.
 pub fn count_interrupts() -> Result<(), SysError> {
     extern "C" fn count(_: libc::c_int) {
         INTERRUPTS.fetch_add(1, SeqCst);
@@ -94,24 +94,25 @@ pub fn count_interrupts() -> Result<(), SysError> {
         .map_err(|errno| SysError::new("handle SIGINT", errno as i32, ""))
 }
 
-/// How often SIGINT has come since [`count_interrupts`].
+/// Number of SIGINTs since [`count_interrupts`].
 pub fn interrupts() -> u32 {
     INTERRUPTS.load(SeqCst)
 }
 
-/// By which these signals ask.
+/// The token of these signals.
 static BY_SIGNALS: OnceLock<StopToken> = OnceLock::new();
 
-/// How often signals have asked for the end.
+/// Number of requests to end by signals.
 pub fn times_by_signals() -> u32 {
     BY_SIGNALS.get().map_or(0, StopToken::times)
 }
 
-/// How long a process that was asked twice may take to come to its end, s.
+/// Time in which a process that was asked twice must end, s.
 const LAST: u32 = 5;
 
-/// From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT ask by the value that is returned, the same one each time, instead of ending
-/// the process. With the second one it has five more seconds, whatever it is doing: then it ends with exit code 1.
+/// From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT request the end through the returned token, the same one each time, instead
+/// of ending the process. With the second one the process has five more seconds, whatever it is doing: then it ends with exit
+/// code 1.
 pub fn by_signals() -> Result<StopToken, SysError> {
     let stop = BY_SIGNALS.get_or_init(StopToken::default);
     handle_alarm()?;
@@ -168,8 +169,8 @@ pub struct SignalsHeld {
     before: Vec<(Signal, SigHandler)>,
 }
 
-/// For work that leaves something behind if the process ends in the midst of it: while what is returned is there, signals ask
-/// by the value beside it. Those that are ignored (`nohup`) stay ignored.
+/// For work that leaves something behind if the process ends in the midst of it: while the guard exists, signals request the
+/// end through the token beside it. Ignored signals (`nohup`) stay ignored.
 pub fn while_held() -> Result<(StopToken, SignalsHeld), SysError> {
     let stop = BY_SIGNALS.get_or_init(StopToken::default);
     let mut held = SignalsHeld { before: Vec::new() };

@@ -1,9 +1,9 @@
-//! What all code of a process has together beside its memory, as it was before code of others ran: the locale, the working directory,
+//! State that all code of a process shares beside its memory, as it was before code of others ran: the locale, the working directory,
 //! the mask of file modes, the signals that a thread blocks, the environment.
 //!
-//! One `setlocale` in code of others changes what `strtod` makes of "0.5" everywhere in the process, and one `chdir` where relative names of
-//! files lead. [`restore`] puts back what has changed, and says what that was. Only somebody who calls it after each call into code of
-//! others knows whose change it was.
+//! One `setlocale` in code of others changes the value of `strtod("0.5")` everywhere in the process, and one `chdir` the meaning of
+//! relative file names. [`restore`] undoes the changes, and names them. Only a caller that calls it after each call into code of others
+//! knows the culprit.
 
 use nix::sys::signal::{SigSet, SigmaskHow, pthread_sigmask};
 use rustix::fs::{Mode, OFlags, Stat, fstat, open, stat};
@@ -50,8 +50,8 @@ unsafe extern "C" {
     static environ: *const *const libc::c_char;
 }
 
-/// Gives this process variables of its environment. What the loader of libraries reads of it (`LD_LIBRARY_PATH`) it has read already.
-/// To be called while there is one thread: others could be reading the environment.
+/// Adds variables to the environment of this process. The loader of libraries has read its own (`LD_LIBRARY_PATH`) already.
+/// Precondition: there is one thread, since others could be reading the environment.
 pub fn add_to_environment(variables: &[(String, String)]) {
     for (name, value) in variables {
         // SAFETY: the caller's is the only thread of the process, so that nobody reads the environment meanwhile.
@@ -107,9 +107,9 @@ pub fn restore(mut changed: impl FnMut(Surrounding)) {
     }
 }
 
-/// Everything that another thread can look at while code of others goes on, and whether it is otherwise than it was kept: of the locale the
-/// character before decimals, the directory, the umask. Code of others may be about to put it back itself. The environment is not looked
-/// at, since a change of it frees what others read.
+/// Everything that another thread can look at while code of others goes on, and whether it differs from the kept state: of the locale the
+/// character before decimals, the directory, the umask. Code of others may be about to undo the change itself. The environment is not
+/// looked at, since a change of it frees memory that others read.
 pub fn differences() -> [(Surrounding, bool); 3] {
     let differs = |is_other: fn(&Original) -> bool| ORIGINAL.get().is_some_and(is_other);
     [
@@ -119,7 +119,7 @@ pub fn differences() -> [(Surrounding, bool); 3] {
     ]
 }
 
-/// Puts back one of those that have [`differences`].
+/// Undoes one of the [`differences`].
 pub fn put_back(what: Surrounding) {
     let Some(kept) = ORIGINAL.get() else { return };
     match what {
@@ -139,7 +139,7 @@ fn is_elsewhere(kept: &Original) -> bool {
     !stat(".").is_ok_and(|is| (is.st_dev, is.st_ino) == (was.st_dev, was.st_ino))
 }
 
-/// The mask of modes, as the kernel tells it to whoever does not want to change it.
+/// The mask of modes, as the kernel tells it without a change.
 fn present_umask() -> Option<u32> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;

@@ -46,7 +46,7 @@ fn is_in_state(tid: u32, state: char) -> bool {
 /// Threads of [`spawn`] that go on, by the kernel's numbers.
 static OWN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// One of them.
+/// One thread of this program.
 struct Own(u32);
 
 impl Own {
@@ -88,8 +88,8 @@ pub fn wants_to_run(tid: u32) -> bool {
     is_in_state(tid, 'R')
 }
 
-/// Starts a thread that runs FMU code, with a [stack] of which `ready` bytes are prepared before `body` begins, which is
-/// told where these are.
+/// Starts a thread that runs FMU code, with a [stack] of which `ready` bytes are prepared before `body` begins; `body`
+/// gets their range.
 pub fn spawn_deep<T: Send + 'static>(
     name: &str,
     ready: usize,
@@ -149,7 +149,7 @@ pub fn spawn<T: Send + 'static>(
     })
 }
 
-/// What `question` answers on a thread of its own, which ends at once: whatever it has changed about itself is gone.
+/// The answer of `question`, which runs on a thread of its own that ends at once: its changes to itself are gone.
 pub fn apart<T: Send + 'static>(question: impl FnOnce() -> T + Send + 'static) -> Result<T, SysError> {
     let thread = spawn("vecud.probe", 64 * 1024, question)?;
     thread.join().map_err(|_| SysError::new("ask on a thread of its own", 0, ""))
@@ -163,7 +163,7 @@ pub fn set_name(name: &str) -> Result<(), SysError> {
     rustix::thread::set_name(name).map_err(|e| SysError::new("name the thread", e.raw_os_error(), ""))
 }
 
-/// `name`, cut to what the kernel keeps, never inside a character.
+/// `name`, cut to the length that the kernel keeps, never inside a character.
 pub fn short_name(name: &str) -> &str {
     let mut end = name.len().min(NAME_BYTES);
     while !name.is_char_boundary(end) {
@@ -191,7 +191,7 @@ pub fn minimize_timer_slack() -> Result<(), SysError> {
     if result == 0 { Ok(()) } else { Err(SysError::last("set the timer slack to 1 ns", super::privilege::prctl_fix())) }
 }
 
-/// What the kernel has counted for the calling thread since it began: page faults and context switches.
+/// The kernel's counters for the calling thread since its begin: page faults and context switches.
 pub fn usage() -> nix::sys::resource::Usage {
     use nix::sys::resource::{UsageWho, getrusage};
     getrusage(UsageWho::RUSAGE_THREAD).expect("it takes no argument that could be wrong")

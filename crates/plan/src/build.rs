@@ -18,7 +18,7 @@ use crate::rig::Rig;
 ///
 /// # Panics
 ///
-/// When `inputs` has another number of entries.
+/// If `inputs` and the rig have different numbers of FMUs.
 pub fn build(
     rig: &Rig,
     inputs: &[FmuInput],

@@ -7,17 +7,17 @@ use crate::described::{DescribedFmu, ELEMENTS};
 use crate::priorities::PriorityOrder;
 use crate::resolved::Resolved;
 use crate::sizes::{is_resizable, lengths, sizes};
-use crate::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SignalId, UnitId};
-use vecud_description::{Causality, Values, Variability, Variable, VariableType};
+use crate::{ControlKind, ControlPlan, ControlVariable, LanePlan, SignalId, UnitId};
+use vecud_description::{Causality, Variability, Variable, VariableType};
 
-pub use crate::model::length::elements;
+pub use crate::model::length::{element_place, elements};
 
-/// Bytes that a string may have, and a binary without `maxSize`.
-const TEXT: usize = 1024;
-/// Bytes that a binary may have whatever its `maxSize`.
-const LONGEST_TEXT: usize = 1 << 20;
+/// The longest string, and the longest binary without `maxSize`, bytes.
+const DEFAULT_LONGEST: usize = 1024;
+/// The longest binary, even if its `maxSize` is larger, bytes.
+const LONGEST_BINARY: usize = 1 << 20;
 
-/// Everything that can be set in one instance.
+/// The variables of one instance that can be set while it runs, and its lanes.
 pub(crate) fn plan(resolved: &Resolved, fmu: usize, order: &PriorityOrder) -> ControlPlan {
     let mut plan = ControlPlan::default();
     let (described, links) = (&resolved.fmus[fmu], &resolved.links);
@@ -62,7 +62,7 @@ impl ControlPlan {
     }
 }
 
-/// Whether it is structural; or why the variable cannot be set while the instance runs.
+/// Whether the variable is a structural parameter; or why it cannot be set while the instance runs.
 fn settable(
     described: &DescribedFmu,
     v: &Variable,
@@ -94,10 +94,10 @@ fn settable(
 
 fn variable(described: &DescribedFmu, v: &Variable, kind: ControlKind, signals: Vec<SignalId>) -> ControlVariable {
     let bytes = match v.variable_type {
-        VariableType::String => Some(TEXT),
-        VariableType::Binary => {
-            Some(v.max_size.map_or(TEXT, |max| usize::try_from(max).unwrap_or(usize::MAX).min(LONGEST_TEXT)))
-        }
+        VariableType::String => Some(DEFAULT_LONGEST),
+        VariableType::Binary => Some(
+            v.max_size.map_or(DEFAULT_LONGEST, |max| usize::try_from(max).unwrap_or(usize::MAX).min(LONGEST_BINARY)),
+        ),
         _ => None,
     };
     ControlVariable {
@@ -112,73 +112,4 @@ fn variable(described: &DescribedFmu, v: &Variable, kind: ControlKind, signals: 
         items: described.items(v).iter().map(|item| item.value).collect(),
         signals,
     }
-}
-
-/// The first value that is outside of the variable's limits, in a message.
-pub fn outside_of_limits(variable: &ControlVariable, values: &Values) -> Option<String> {
-    fn check<T: PartialOrd + std::fmt::Display + Copy>(
-        values: &[T],
-        min: Option<&T>,
-        max: Option<&T>,
-    ) -> Option<String> {
-        let no_number = |value: &&T| value.partial_cmp(value).is_none();
-        if let Some(value) = values.iter().find(no_number).filter(|_| min.or(max).is_some()) {
-            return Some(format!("is {value}, which is within no limits, and it has some"));
-        }
-        let below = |value: &&T| min.is_some_and(|min| **value < *min);
-        let above = |value: &&T| max.is_some_and(|max| **value > *max);
-        if let (Some(value), Some(min)) = (values.iter().find(below), min) {
-            return Some(format!("is {value}, below its min {min}"));
-        }
-        let (value, max) = (values.iter().find(above)?, max?);
-        Some(format!("is {value}, above its max {max}"))
-    }
-    macro_rules! in_limits {
-        ($($variant:ident)*) => {
-            match values {
-                $(Values::$variant(values) => {
-                    let bound = |bound: &Option<Values>| match bound {
-                        Some(Values::$variant(bound)) => bound.first().copied(),
-                        _ => None,
-                    };
-                    check(values, bound(&variable.min).as_ref(), bound(&variable.max).as_ref())
-                })*
-                Values::Boolean(_) | Values::Clock(_) | Values::String(_) | Values::Binary(_) => None,
-            }
-        };
-    }
-    let outside = in_limits!(Float32 Float64 Int8 UInt8 Int16 UInt16 Int32 UInt32 Int64 UInt64);
-    outside.or_else(|| match values {
-        Values::Int64(values) if !variable.items.is_empty() => {
-            let value = values.iter().find(|value| !variable.items.contains(value))?;
-            Some(format!("is {value}, which is no item of its enumeration"))
-        }
-        _ => None,
-    })
-}
-
-/// Where an element of an array of the planned size lies in an array of the size that it has now, both in row-major order;
-/// `None` when it is not there.
-pub fn place(
-    lengths: &[Length],
-    element: usize,
-    planned: impl Fn(usize) -> u64,
-    now: impl Fn(usize) -> u64,
-) -> Option<usize> {
-    let (mut rest, mut place, mut factor) = (element, 0, 1);
-    // The last index runs fastest.
-    for length in lengths.iter().rev() {
-        let (planned, now) = match length {
-            Length::Fixed(length) => (*length, *length),
-            Length::By(size) => (planned(*size) as usize, now(*size) as usize),
-        };
-        let index = rest % planned;
-        if index >= now {
-            return None;
-        }
-        rest /= planned;
-        place += index * factor;
-        factor *= now;
-    }
-    Some(place)
 }

@@ -10,7 +10,7 @@ use vecud_description::{
     ValueReference, Values, Variability, Variable,
 };
 
-/// Elements that an array may have which is connected or given a start value: 8 MiB of doubles.
+/// The most elements of an array that is connected or has a start value in the rig: 8 MiB of doubles.
 pub(super) const ELEMENTS: usize = 1 << 20;
 
 /// A variable of the rig: index of its FMU, index among that FMU's variables.
@@ -19,15 +19,15 @@ pub(super) type VariableId = (usize, usize);
 /// The capabilities of an FMU's steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct StepAbilities {
-    /// They may be of any size.
+    /// Steps may have any size.
     pub(super) varies: bool,
-    /// One may end before the time that it was to come to.
+    /// A step may end before its communication point.
     pub(super) may_return_early: bool,
-    /// One can be taken back.
+    /// A step can be taken back.
     pub(super) goes_back: bool,
-    /// How one that is discarded can be tried in parts.
+    /// Retry in parts of a step that the FMU discards.
     pub(super) retry: Retry,
-    /// All are multiples of this, in the FMU's unit of time; `None`: no more is known.
+    /// Steps are multiples of this, in the FMU's unit of time; `None`: unknown.
     pub(super) internal_step: Option<f64>,
 }
 
@@ -35,11 +35,11 @@ pub(super) struct StepAbilities {
 pub(super) struct DescribedFmu<'a> {
     pub(super) rig: &'a RigFmu,
     pub(super) input: &'a FmuInput<'a>,
-    /// The group that it is in by `[master.NAME]`.
+    /// The group of the FMU by `[master.NAME]`.
     pub(super) master: Option<&'a RigMaster>,
     /// Whether values are set while the run goes on.
     pub(super) controlled: bool,
-    /// The interface type that it runs with; `None`: it has none that can be run.
+    /// The interface type with which the FMU runs; `None`: it has none that can be run.
     pub(super) offer: Option<&'a InterfaceOffer>,
     /// Structural parameters whose values the rig gives.
     pub(super) structure: BTreeMap<usize, StartValue>,
@@ -82,7 +82,7 @@ impl<'a> DescribedFmu<'a> {
         &self.rig.name.value
     }
 
-    /// The settings of its integration: those of its group, else its own.
+    /// The settings of the FMU's integration: those of its group, else its own.
     pub(super) fn integration(&self) -> &'a Integration {
         match (self.master, self.model_exchange()) {
             (Some(master), Some(_)) => &master.integration,
@@ -90,7 +90,7 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// The core that the rig gives it: that of its group, else its own.
+    /// The FMU's core by the rig: that of its group, else its own.
     pub(super) fn cpu(&self) -> Option<&'a At<usize>> {
         self.master.map_or(self.rig.cpu.as_ref(), |master| master.cpu.as_ref())
     }
@@ -99,12 +99,12 @@ impl<'a> DescribedFmu<'a> {
         self.input.description.abi
     }
 
-    /// Whether it runs with Scheduled Execution.
+    /// Whether the FMU runs with Scheduled Execution.
     pub(super) fn is_scheduled(&self) -> bool {
         matches!(self.offer, Some(InterfaceOffer::ScheduledExecution(_)))
     }
 
-    /// Its `<CoSimulation>` element; `None`: it runs with another interface type.
+    /// The FMU's `<CoSimulation>` element; `None`: it runs with another interface type.
     pub(super) fn co_simulation(&self) -> Option<&'a CoSimulation> {
         match self.offer {
             Some(InterfaceOffer::CoSimulation(own)) => Some(own),
@@ -112,7 +112,7 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// The capabilities of its steps, with either interface type; `None`: it makes none.
+    /// The capabilities of the FMU's steps, with either interface type; `None`: it makes none.
     pub(super) fn steps(&self) -> Option<StepAbilities> {
         match self.offer? {
             InterfaceOffer::ScheduledExecution(_) => None,
@@ -137,8 +137,7 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// How a step that it discards is tried in parts. Before FMI 3.0 an algorithm with rollback uses the same state for that,
-    /// too.
+    /// The retry in parts of a step that the FMU discards. Before FMI 3.0 an algorithm with rollback uses the same state.
     fn retry(&self, own: &CoSimulation) -> Retry {
         match self.abi().may_step_again() {
             true => Retry::Again,
@@ -149,7 +148,7 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// Its `<ModelExchange>` element; `None`: it runs with another interface type.
+    /// The FMU's `<ModelExchange>` element; `None`: it runs with another interface type.
     pub(super) fn model_exchange(&self) -> Option<&'a ModelExchange> {
         match self.offer {
             Some(InterfaceOffer::ModelExchange(own)) => Some(own),
@@ -157,7 +156,7 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// Whether its events are handled in Event Mode: always for Model Exchange, and for Co-Simulation of FMI 3.0 with Event Mode.
+    /// Whether the FMU's events are handled in Event Mode: always for Model Exchange, and for Co-Simulation of FMI 3.0 with Event Mode.
     /// Other Co-Simulation FMUs handle their events inside.
     pub(super) fn handles_events(&self) -> bool {
         let wanted = self.abi().uses_event_mode_of_steps() && self.rig.wishes.event_mode_used.unwrap_or(true);
@@ -165,25 +164,25 @@ impl<'a> DescribedFmu<'a> {
         has_event_mode || self.model_exchange().is_some()
     }
 
-    /// Whether a variable of it is set and changes in Event Mode alone (FMI 3.0.2, 3.2.2 and 4.2.1: between events only continuous ones
-    /// are set).
+    /// Whether a variable of the FMU is set and changes in Event Mode alone (FMI 3.0.2, 3.2.2 and 4.2.1: between events only continuous
+    /// ones are set).
     pub(super) fn changes_in_event_mode(&self, variable: &Variable) -> bool {
         self.handles_events() && variable.variability != Variability::Continuous
     }
 
-    /// Whether inputs that jump are set in Event Mode, which is entered for that (FMI 3.0.2, 4.1.1): for Co-Simulation. Equations
-    /// take them at any time, and their indicators show whether that is an event.
+    /// Whether the host enters Event Mode to set inputs that jump (FMI 3.0.2, 4.1.1): for Co-Simulation. A Model Exchange FMU takes
+    /// them at any time, and its indicators show whether that is an event.
     pub(super) fn takes_jumps_in_event_mode(&self) -> bool {
         self.handles_events() && self.co_simulation().is_some()
     }
 
-    /// Whether it has intermediate updates.
+    /// Whether the FMU has intermediate updates.
     pub(super) fn provides_intermediate_update(&self) -> bool {
         // The draft calls back with other arguments.
         self.abi().may_step_again() && self.co_simulation().is_some_and(|own| own.provides_intermediate_update)
     }
 
-    /// Whether it has intermediate updates, and declares this variable for use in them.
+    /// Whether the FMU has intermediate updates, and declares this variable for use in them.
     pub(super) fn may_be_used_in_steps(&self, variable: &Variable) -> bool {
         self.provides_intermediate_update() && variable.intermediate_update
     }
@@ -231,7 +230,7 @@ impl<'a> DescribedFmu<'a> {
         size(given.or(self.variables()[index].start.as_ref()))
     }
 
-    /// The place by which a variable is known to the FMU: in FMI 2.0 and 1.0 that of the first of its aliases.
+    /// The index by which the FMU knows a variable: in FMI 2.0 and 1.0 that of the first of its aliases.
     pub(super) fn place(&self, variable: usize) -> usize {
         let v = &self.variables()[variable];
         let reference = self.abi().reference_of_fmu(v.value_reference);
@@ -277,24 +276,25 @@ impl Findings<'_> {
 }
 
 /// The interface types, the first choice first.
-const RUN: [Interface; 3] = [Interface::ScheduledExecution, Interface::CoSimulation, Interface::ModelExchange];
+const PREFERRED_INTERFACES: [Interface; 3] =
+    [Interface::ScheduledExecution, Interface::CoSimulation, Interface::ModelExchange];
 
-/// The interface type that an FMU runs with: the one that the rig names, else the first that it offers. `None`: there is none.
+/// The interface type with which an FMU runs: the one in the rig, else the first that the FMU offers. `None`: there is none.
 pub fn offer<'a>(fmu: &RigFmu, description: &'a ModelDescription) -> Option<&'a InterfaceOffer> {
     let offered = |wanted: Interface| description.interfaces.iter().find(|offer| offer.interface() == wanted);
     match &fmu.interface {
         Some(wanted) => offered(wanted.value),
-        None => RUN.into_iter().find_map(offered),
+        None => PREFERRED_INTERFACES.into_iter().find_map(offered),
     }
 }
 
 /// The meaning of a name in a rig.
 pub enum NameMeaning {
-    /// A variable, by index, and which of its elements.
+    /// A variable, by index, and its elements.
     Elements(usize, ElementSelection),
     /// There is no such variable.
     Nothing,
-    /// There is, but it does not have such elements; completes "fmu.variable …".
+    /// The variable does not have such elements; completes "fmu.variable …".
     Unsuitable(String),
 }
 

@@ -16,9 +16,9 @@ pub struct ElementSelection {
     pub runs: Vec<Range<usize>>,
     /// Lengths of the dimensions that are left; empty for a single element.
     pub shape: Vec<usize>,
-    /// Not everything that the variable has.
+    /// Whether the selection leaves out elements of the variable.
     pub partial: bool,
-    /// As written: `[1,:]`; nothing for a whole variable.
+    /// The selection as written: `[1,:]`; empty for a whole variable.
     pub text: String,
 }
 
@@ -66,7 +66,7 @@ pub fn select(shape: &[usize], indices: &str) -> Result<ElementSelection, String
     })
 }
 
-/// One index, counted from 0: `3`, `2:4`, `:`.
+/// The range of one index, counted from 0: `3`, `2:4`, `:`.
 fn range(part: &str, length: usize) -> Result<Range<usize>, String> {
     let number =
         |text: &str| text.trim().parse::<usize>().map_err(|_| format!("\"{part}\" is no index: write 3, 2:4 or :"));
@@ -107,7 +107,7 @@ fn runs(ranges: &[Range<usize>], shape: &[usize]) -> Vec<Range<usize>> {
     runs
 }
 
-/// How many elements an array of this shape has; 1 for a scalar.
+/// Number of elements of an array of this shape; 1 for a scalar.
 pub fn count(shape: &[usize]) -> usize {
     shape.iter().fold(1, |count: usize, length| count.saturating_mul(*length))
 }
@@ -140,7 +140,7 @@ macro_rules! for_each {
     };
 }
 
-/// All `elements` of an array, where one value may stand for all of them.
+/// The values of all `elements` of an array; one value may stand for all of them.
 pub fn expanded(values: &Values, elements: usize) -> Values {
     fn fill<T: Clone>(values: &[T], elements: usize) -> Vec<T> {
         match values {
@@ -154,7 +154,7 @@ pub fn expanded(values: &Values, elements: usize) -> Values {
 /// `values` with the elements of `runs` replaced by those of `part`, in order.
 ///
 /// # Panics
-/// When they are of different types.
+/// If the values are of different types.
 pub fn replaced(values: Values, runs: &[Range<usize>], part: &Values) -> Values {
     fn replace<T: Clone>(mut values: Vec<T>, runs: &[Range<usize>], part: &[T]) -> Vec<T> {
         let numbers = runs.iter().cloned().flatten();

@@ -23,12 +23,12 @@ pub struct HostFacts {
 /// The FIFO priorities that a process may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FifoReach {
-    /// All that rigs can ask for.
+    /// Every priority that a rig can ask for.
     #[default]
     All,
     /// Up to this one.
     UpTo(FifoPriority),
-    /// Not at all: the run will be cooperative.
+    /// None: the run will be cooperative.
     Nothing,
 }
 
@@ -64,7 +64,7 @@ pub struct RunningRig {
     pub process: Option<u32>,
     /// The cores of its partitions are its alone.
     pub exclusive: bool,
-    /// Its threads that have a core; in virtual time it has none.
+    /// The rig's threads that have a core; in virtual time it has none.
     pub threads: Vec<RunningThread>,
 }
 
@@ -73,7 +73,7 @@ pub struct RunningRig {
 pub struct RunningThread {
     /// The core that it is bound to.
     pub cpu: usize,
-    /// Its priority; `None`: the partitions of its rig take turns without `SCHED_FIFO`.
+    /// Priority of the thread; `None`: the partitions of its rig take turns without `SCHED_FIFO`.
     pub fifo: Option<FifoPriority>,
     /// A task's thread; else the one that receives datagrams.
     pub is_task: bool,
@@ -130,7 +130,7 @@ impl HostFacts {
         self.beside.iter().filter(move |rig| rig.is_on(cpu))
     }
 
-    /// How much of a core others have, as a sort key that puts a free core first, and one that may not be shared last.
+    /// The share of a core that other rigs have, as a sort key: a free core comes first, and one that may not be shared last.
     pub(super) fn taken(&self, cpu: usize) -> (bool, usize) {
         let threads = self.beside.iter().flat_map(|rig| &rig.threads);
         let is_closed = self.beside.iter().any(|rig| rig.exclusive && rig.cores().contains(&cpu));
@@ -162,7 +162,7 @@ impl HostFacts {
         held
     }
 
-    /// The names of the rigs on this core, in a message; `fifo`: of those that hold this priority.
+    /// The names of the rigs on this core, in a message; `fifo`: only rigs that hold this priority.
     pub(super) fn names_on(&self, cpu: usize, fifo: Option<FifoPriority>) -> String {
         let has = |rig: &RunningRig| fifo.is_none_or(|fifo| rig.fifo_on(cpu).contains(&fifo.get()));
         let is_meant = |rig: &&RunningRig| rig.process.is_none() && has(rig);

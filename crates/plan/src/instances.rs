@@ -1,6 +1,6 @@
 //! The plans of the instances: files, values to set before the run, clocks, variables to set during the run.
 
-use super::clocks::{OutputCandidate, candidates};
+use super::clocks::{TickSource, candidates};
 use super::priorities::PriorityOrder;
 use super::resolved::Resolved;
 use super::tasks::{self, batches};
@@ -12,7 +12,7 @@ use super::{
 use vecud_base::time::{Instant, StepGrid};
 use vecud_description::{InterfaceOffer, IntervalVariability};
 
-/// All instances, in rig order. `cpus`: the core of each.
+/// The plans of all instances, in rig order. `cpus`: the core of each.
 pub(super) fn plans(
     resolved: &Resolved,
     order: &PriorityOrder,
@@ -26,7 +26,7 @@ pub(super) fn plans(
     own.map(|(fmu, (&cpu, units))| plan(resolved, order, (fmu, cpu, units), planned, times)).collect()
 }
 
-/// One instance: of an FMU, with its core and its tasks.
+/// The plan of one instance: of an FMU, with its core and its tasks.
 fn plan(
     resolved: &Resolved,
     order: &PriorityOrder,
@@ -39,16 +39,16 @@ fn plan(
     let abi = described.abi();
     let own = || tasks_of_fmu.iter().copied();
     let grids: Vec<StepGrid> = own().flat_map(|id| planned[id.0].steps_on(times.start, times.stop)).collect();
-    let output = |output: &OutputCandidate| {
-        let v = &described.variables()[output.variable];
+    let output_clock = |source: &TickSource| {
+        let v = &described.variables()[source.variable];
         OutputClock {
             reference: v.value_reference,
-            name: candidates::element_name(&v.name, output.element),
+            name: candidates::element_name(&v.name, source.element),
             aperiodic: v.clock.as_ref().is_some_and(|c| c.interval_variability == IntervalVariability::Triggered),
-            ticked_by: order.units(&output.ticked_by),
-            targets: order.units(&output.targets),
-            clocks: output.clocks.iter().map(|&(fmu, clock)| StepClock { fmu: FmuId(fmu), clock }).collect(),
-            input: output.input.as_ref().and_then(|input| {
+            ticked_by: order.units(&source.ticked_by),
+            targets: order.units(&source.targets),
+            clocks: source.step_targets.iter().map(|&(fmu, clock)| StepClock { fmu: FmuId(fmu), clock }).collect(),
+            input: source.step_clock.as_ref().and_then(|input| {
                 let clock = tasks::input_clock(described, input.clock?);
                 Some(StepClockPlan { clock, release: between_steps(&input.release, &grids) })
             }),
@@ -88,7 +88,7 @@ fn plan(
         structural_values: described.structure.values().cloned().collect(),
         sizes: sizes::sizes(described),
         control: control::plan(resolved, fmu, order),
-        output_clocks: resolved.clocks.outputs[fmu].iter().map(output).collect(),
+        output_clocks: resolved.clocks.tick_sources[fmu].iter().map(output_clock).collect(),
         draft_clocks: dialect::clocks(described, fmu, &resolved.clocks),
         levels: own().map(|id| planned[id.0].level + 1).max().unwrap_or(0),
         interface,

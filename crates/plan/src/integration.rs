@@ -1,5 +1,5 @@
-//! How Model Exchange FMUs are integrated (semantics S25): with which method, in which steps, and how many continuous states and event
-//! indicators each has.
+//! The integration of Model Exchange FMUs (semantics S25): its method and steps, and each FMU's numbers of continuous states and event
+//! indicators.
 
 use super::described::DescribedFmu;
 use super::findings::Findings;
@@ -18,8 +18,7 @@ const TOLERANCES: Range<f64> = 1e-15..1.0;
 /// Default of the relative tolerance, where neither the rig nor the FMU gives one.
 const TOLERANCE: f64 = 1e-4;
 
-/// States that are integrated together, up to which there are matrices with a place for every two of them, as methods for stiff equations
-/// need them.
+/// The most states that methods for stiff equations integrate together: their matrices have an entry for each two states.
 pub const MATRIX_STATES: usize = 2000;
 
 /// The tightest tolerance of a method: below it the rounding errors of many steps add up to more than the tolerance. `None`: the

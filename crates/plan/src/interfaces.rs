@@ -15,7 +15,7 @@ pub(super) fn check(fmus: &[DescribedFmu], mode: Mode, findings: &mut Findings) 
     check_time_units(fmus, mode, findings);
 }
 
-/// In real time the length of an FMU's unit of time has to be known. In virtual time, and where the rig insists, it counts as 1
+/// In real time the length of an FMU's unit of time must be known. In virtual time, and where the rig insists, it counts as 1
 /// s.
 fn check_time_units(fmus: &[DescribedFmu], mode: Mode, findings: &mut Findings) {
     for described in fmus {

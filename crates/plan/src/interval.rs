@@ -2,8 +2,8 @@
 
 use vecud_base::time::Fraction;
 
-/// An interval as text, exact: `10 ms`, `1.630545 ms`, `1/3 s`. Whole in the largest unit that makes it so, from µs on; an
-/// interval that is whole only in ns is a decimal of the largest unit of which it has one.
+/// An interval as exact text: `10 ms`, `1.630545 ms`, `1/3 s`. The text has the largest unit, from µs on, in which the
+/// interval is whole; an interval that is whole only in ns is a decimal of the largest unit in which it is at least 1.
 pub fn interval_text(interval: Fraction) -> String {
     let (counter, resolution) = (u128::from(interval.counter()), u128::from(interval.resolution()));
     let whole = |factor: u128| (counter * factor).is_multiple_of(resolution).then(|| counter * factor / resolution);

@@ -1,6 +1,8 @@
 //! From a rig file to the schedule of a run: [`rig`] reads the user's file, [`build`] makes the plan of it, [`schedule`] computes
 //! the due activations, [`snapshot`] keeps the state of a run for another one.
 //!
+//! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
+//!
 //! The plan: a rig resolved against the model descriptions of its FMUs.
 //!
 //! Pure: every error of a rig is found here, before any FMU code is loaded. A plan is immutable, and complete: the runner needs

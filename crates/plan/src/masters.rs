@@ -3,7 +3,7 @@
 //!
 //! The order of values and of FMUs comes from names alone: a rig whose tables stand in another order has the same results.
 
-use super::clocks::{ClockNetwork, OutputCandidate};
+use super::clocks::{ClockNetwork, TickSource};
 use super::described::{DescribedFmu, VariableId};
 use super::findings::Findings;
 use super::groups::members;
@@ -31,7 +31,7 @@ fn abilities(described: &DescribedFmu, clocks: &ClockNetwork, fmu: usize, step: 
             sources: Vec::new(),
         };
     };
-    let has_clocks = clocks.outputs[fmu].iter().any(|output| output.input.is_some());
+    let has_clocks = clocks.tick_sources[fmu].iter().any(|source| source.step_clock.is_some());
     let mut sources = Vec::new();
     if described.handles_events() {
         sources.push(Source::NextEventTime);
@@ -199,7 +199,7 @@ fn class_of(fmus: &[DescribedFmu], name: &str) -> Option<Place> {
     described.rig.class.as_ref().map(|class| class.place)
 }
 
-/// The capabilities of FMUs that are integrated together. They go back to former states as long as none of them was told that an
+/// The capabilities of FMUs that are integrated together. They go back to former states as long as no FMU was told that an
 /// internal step is complete.
 fn integrated(fmus: &[DescribedFmu], these: &[usize]) -> Abilities {
     let models = || these.iter().filter_map(|fmu| fmus[*fmu].model_exchange());
@@ -224,10 +224,10 @@ fn check_ticks(resolved: &Resolved, master: &RigMaster, slaves: &[(SlavePlan, Ve
         for &fmu in own {
             let described = &resolved.fmus[fmu];
             // FMUs that are integrated together are at one time.
-            let ticks_others = |output: &&OutputCandidate| {
-                !output.targets.is_empty() || output.clocks.iter().any(|(other, _)| !own.contains(other))
+            let ticks_others = |source: &&TickSource| {
+                !source.targets.is_empty() || source.step_targets.iter().any(|(other, _)| !own.contains(other))
             };
-            let Some(clock) = resolved.clocks.outputs[fmu].iter().find(ticks_others) else { continue };
+            let Some(clock) = resolved.clocks.tick_sources[fmu].iter().find(ticks_others) else { continue };
             let (name, group) = (described.name(), &master.name.value);
             let clock = &described.variables()[clock.variable].name;
             findings.rig(
@@ -266,7 +266,7 @@ fn wires(resolved: &Resolved, members: &[usize], steps_of: &impl Fn(usize) -> Op
     inside.filter_map(wire).collect()
 }
 
-/// In which order values are exchanged.
+/// The order in which values are exchanged.
 struct Order {
     /// The numbers are those of wires.
     exchanges: Vec<ExchangeStep>,

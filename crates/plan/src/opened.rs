@@ -7,7 +7,7 @@ use vecud_description::ModelDescription;
 /// An opened FMU, at the same index as in [`Rig::fmus`](crate::rig::Rig::fmus).
 #[derive(Clone, Debug)]
 pub struct FmuInput<'a> {
-    /// Its `modelDescription.xml`.
+    /// The FMU's `modelDescription.xml`.
     pub description: &'a ModelDescription,
     /// The shared library.
     pub library: PathBuf,
@@ -17,7 +17,7 @@ pub struct FmuInput<'a> {
     pub resources: Option<String>,
     /// The path that the user named.
     pub path: PathBuf,
-    /// Its library exports a function that returns the largest step (`fmi2GetMaxStepSize`).
+    /// Whether the library exports a function that returns the largest step (`fmi2GetMaxStepSize`).
     pub tells_max_step: bool,
 }
 

@@ -22,11 +22,11 @@ pub struct Promise {
     /// Instances of one library that do not take turns, in each group one with covered columns at least: they are assumed to share no
     /// memory, such as static variables.
     pub together: Vec<Vec<FmuId>>,
-    /// Libraries, by their names, that FMUs which do not take turns bring and share, in each group one with covered columns at least: they
-    /// are assumed to share no variables of these.
+    /// Libraries, by their names, that FMUs share which do not take turns, with the groups of these FMUs that have covered columns: the
+    /// promise assumes that they share no variables of these libraries.
     pub libraries: Vec<(String, Vec<FmuId>)>,
-    /// FMUs that take turns, in each group one with covered columns at least: a step is assumed to find nothing that one of another FMU
-    /// of them has left.
+    /// Groups of FMUs that take turns and have covered columns: the promise assumes that no FMU leaves something for the step of
+    /// another one.
     pub in_turns: Vec<Vec<FmuId>>,
 }
 
@@ -163,7 +163,7 @@ fn of_itself(
     None
 }
 
-/// Whether none of these can come in the midst of another one.
+/// Whether no activation of these units can interrupt another one of them.
 fn of_one_level(plan: &Plan, units: &[UnitId]) -> bool {
     units.windows(2).all(|pair| plan.units[pair[0].0].level == plan.units[pair[1].0].level)
 }
@@ -272,8 +272,8 @@ fn signals(plan: &Plan, units: &[Option<String>]) -> Vec<Option<String>> {
     signals
 }
 
-/// Why the columns of clocks are not covered. Partitions of one level that may tick the same clock do so one after the other, and
-/// the row has the ticks of all of them.
+/// The reasons why columns of clocks are not covered. Partitions of one level that may tick the same clock do so one after the
+/// other, and the row has the ticks of all of them.
 fn clocks(plan: &Plan, units: &[Option<String>]) -> BTreeMap<SignalId, Option<String>> {
     let mut tickers: BTreeMap<SignalId, Vec<UnitId>> = BTreeMap::new();
     for (id, unit) in plan.units.iter().enumerate() {

@@ -20,7 +20,7 @@ const TEXTS: usize = 1 << 23;
 /// Columns that a recording may have, for the same reason.
 pub(super) const COLUMNS: usize = 1 << 20;
 
-/// The columns, and which of them belong to which variable.
+/// The columns, and the variable of each.
 pub(super) struct RecordedColumns {
     pub signals: Vec<SignalPlan>,
     /// Columns that are read like these, and not recorded; their numbers come after those of the others.
@@ -32,7 +32,7 @@ pub(super) struct RecordedColumns {
 }
 
 impl RecordedColumns {
-    /// Bytes that each of these columns may have; 0 where they are numbers.
+    /// The longest value of these columns, bytes; 0: they are numbers.
     pub(super) fn capacity(&self, columns: &[SignalId]) -> usize {
         columns.iter().filter_map(|column| self.column(*column).capacity).max().unwrap_or(0)
     }
@@ -139,11 +139,11 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
 /// The purpose of the variables that patterns match.
 #[derive(Clone, Copy, PartialEq)]
 enum Purpose {
-    /// They are recorded.
+    /// The matching variables are recorded.
     Record,
-    /// They are read, unless they are recorded anyway.
+    /// The matching variables are read, unless they are recorded anyway.
     Watch,
-    /// None: only the patterns are checked.
+    /// Only the patterns are checked.
     Check,
 }
 
@@ -241,7 +241,7 @@ fn names_for_rules(described: &DescribedFmu, v: &Variable, rules: &[RigRule]) ->
     if rules.is_empty() { Vec::new() } else { names.collect() }
 }
 
-/// The rule of a column: the last one of which some pattern matches a name of its variable, or of its element.
+/// The rule of a column: the last one with a pattern that matches a name of its variable, or of its element.
 fn rule_of(names: &[String], position: &str, rules: &[RigRule], used: &mut [Vec<bool>]) -> Rule {
     let elements: Vec<String> = match position {
         "" => Vec::new(),

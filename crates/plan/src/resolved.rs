@@ -1,4 +1,4 @@
-//! The rig with every name in it found: the source for the order of the tasks, and the work of each of them.
+//! The rig with all its names resolved: the source for the order of the tasks, and the work of each task.
 
 use super::clocks::candidates::Candidate;
 use super::clocks::{ClockNetwork, candidates, clocked_clocks, triggers};
@@ -16,7 +16,7 @@ use super::{StimulusInput, steps};
 use crate::rig::{Extrapolation, Rig};
 use vecud_description::{Variability, Variable};
 
-/// Nothing in it changes once it is there.
+/// The resolved rig. It does not change.
 pub(super) struct Resolved<'a> {
     pub rig: &'a Rig,
     pub fmus: &'a [DescribedFmu<'a>],

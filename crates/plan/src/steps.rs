@@ -82,8 +82,8 @@ pub(super) fn candidates(
     candidates
 }
 
-/// Joins the FMUs of a `[master.NAME]` (semantics S24), and those whose clocks are connected: on the shortest step of them, which
-/// the others' must be multiples of (S22).
+/// Joins the FMUs of a `[master.NAME]` (semantics S24), and FMUs whose clocks are connected: on their shortest step, of which the
+/// other steps must be multiples (S22).
 pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut ClockNetwork, findings: &mut Findings) {
     let first = |firsts: &[usize], mut fmu: usize| {
         while firsts[fmu] != fmu {
@@ -92,7 +92,7 @@ pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut ClockNetwork, 
         fmu
     };
     for (from, described) in fmus.iter().enumerate() {
-        for to in clocks.outputs[from].iter().flat_map(|output| &output.clocks).map(|(to, _)| *to) {
+        for to in clocks.tick_sources[from].iter().flat_map(|source| &source.step_targets).map(|(to, _)| *to) {
             if described.steps().is_some() {
                 let (a, b) = (first(&clocks.firsts, from), first(&clocks.firsts, to));
                 clocks.firsts[a.max(b)] = a.min(b);
@@ -150,14 +150,15 @@ pub(super) fn join(rig: &Rig, fmus: &[DescribedFmu], clocks: &mut ClockNetwork, 
     check_clocks(fmus, clocks, findings);
 }
 
-/// An FMU whose steps may not vary, or that makes them together with such a one, has its clocks on the grid of them.
+/// Checks that the clocks of an FMU are on the grid of its steps, if these steps may not vary, or those of an FMU that steps
+/// together with it.
 fn check_clocks(fmus: &[DescribedFmu], clocks: &ClockNetwork, findings: &mut Findings) {
     for (fmu, described) in fmus.iter().enumerate() {
         if described.steps().is_none() || may_vary(fmus, clocks, fmu) {
             continue;
         }
         let step = clocks.steps_of(fmu).and_then(|step| clocks.candidates[step].period);
-        for input in clocks.outputs[fmu].iter().filter_map(|output| output.input.as_ref()) {
+        for input in clocks.tick_sources[fmu].iter().filter_map(|source| source.step_clock.as_ref()) {
             let (Release::Periodic { shift, interval }, Some(step)) = (&input.release, step) else { continue };
             if shift.is_multiple_of(step) && interval.is_multiple_of(step) {
                 continue;
@@ -306,8 +307,8 @@ pub(super) fn internal_step(described: &DescribedFmu) -> Option<Fraction> {
     described.input.description.time.duration(described.steps()?.internal_step?)
 }
 
-/// How a step that the FMU discards is tried in parts. A state before each step is taken in virtual time, and where the rig asks
-/// for it.
+/// The retry in parts of a step that the FMU discards. The host takes a state before each step in virtual time, and where the
+/// rig asks for it.
 pub(super) fn retry(rig: &Rig, described: &DescribedFmu) -> Retry {
     let can = described.steps().map_or(Retry::Never, |own| own.retry);
     match described.rig.retry_steps.as_ref().map(|at| at.value) {

@@ -263,7 +263,7 @@ fn recorded(plan: &Plan) -> String {
     format!("{columns}{files}{thinned}{}\n", rotated(plan.rotation))
 }
 
-/// When a recording goes on in a further file.
+/// The rotation of a recording, in words.
 fn rotated(Rotation { every, max_size, keep }: Rotation) -> String {
     let after = every.map(|every| format!("{} s of simulation time", every.seconds()));
     let size = max_size.map(|size| ByteSize(size).to_string());

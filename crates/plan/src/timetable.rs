@@ -1,4 +1,4 @@
-//! When a run starts and stops.
+//! The start and the stop of a run.
 
 use super::described::DescribedFmu;
 use super::findings::Findings;

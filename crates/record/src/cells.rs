@@ -1,4 +1,4 @@
-//! What the columns of a recording show now, and which of them show something else than in the row before.
+//! The present values of a recording's columns, and the columns that differ from the row before.
 //!
 //! A clock shows 1 where it has ticked, by whichever activation of that time, and keeps nothing: in the next row it shows 0 again.
 
@@ -20,7 +20,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// These columns, which show nothing yet.
+    /// Cells of these columns, without values.
     pub(super) fn new(signals: &[SignalPlan]) -> Cells {
         let mut clocks: Vec<bool> = signals.iter().map(|own| own.variable_type == VariableType::Clock).collect();
         if !clocks.contains(&true) {
@@ -29,17 +29,17 @@ impl Cells {
         Cells { now: vec![None; signals.len()], changed: Vec::new(), clocks, ticked: Vec::new() }
     }
 
-    /// All of them.
+    /// The values of all columns.
     pub(super) fn all(&self) -> &[Option<u64>] {
         &self.now
     }
 
-    /// What one shows.
+    /// The value of a column.
     pub(super) fn of(&self, signal: SignalId) -> Option<u64> {
         self.now[signal.0]
     }
 
-    /// What one shows before the first row.
+    /// Sets the value of a column before the first row.
     pub(super) fn start(&mut self, signal: SignalId, value: Option<u64>) {
         self.now[signal.0] = value;
     }
@@ -50,7 +50,7 @@ impl Cells {
         &self.changed
     }
 
-    /// Another row begins.
+    /// Begins another row.
     pub(super) fn next_row(&mut self) {
         self.changed.clear();
         self.ticked.drain(..).for_each(|clock| self.now[clock.0] = Some(0));

@@ -1,4 +1,4 @@
-//! Chunks of messages in MCAP format: filled by whoever has messages, then compressed, put into the file, and indexed.
+//! Chunks of messages in MCAP format: filled with messages, then compressed, put into the file, and indexed.
 //!
 //! A chunk is compressed block by block (LZ4). One whose beginning hardly gets smaller is not: values that all change in each message
 //! are as good as noise, and trying takes longer than writing them.
@@ -17,7 +17,7 @@ const SAMPLE: usize = 1 << 14;
 /// The bit in a block's length that marks an uncompressed block.
 const AS_IT_WAS: u32 = 1 << 31;
 
-/// What messages are, and when.
+/// The channel and the times of a message.
 #[derive(Clone, Copy)]
 pub(super) struct MessageHead {
     /// The channel, as the file has called it.
@@ -31,11 +31,11 @@ pub(super) struct MessageHead {
 /// A chunk that is filled.
 #[derive(Default)]
 pub(super) struct Chunk {
-    /// Its records, one after the other.
+    /// The chunk's records, one after the other.
     records: Vec<u8>,
-    /// Its first and last time.
+    /// The first and last time in the chunk.
     span: Option<[u64; 2]>,
-    /// By channel, of each message its time and where in the chunk it begins, as the file has them.
+    /// By channel: the time of each message and its place in the chunk, in the form of the file.
     indexes: Vec<Vec<u8>>,
 }
 
@@ -163,7 +163,7 @@ impl<M: Medium> ChunkFile<M> {
 
 /// Makes frames of LZ4, whose room is used again.
 struct Lz4 {
-    /// How a frame begins: all of ours are alike.
+    /// The begin of a frame: the same for all frames of vecud.
     begin: Vec<u8>,
     table: CompressTable,
     /// The room of a block.
@@ -183,7 +183,7 @@ impl Lz4 {
         Ok(Lz4 { begin, table: CompressTable::large(), block, frame: Vec::new() })
     }
 
-    /// The frame of what is given; `None`: that is hardly smaller.
+    /// A frame of these bytes; `None`: it would hardly be smaller.
     fn pack(&mut self, plain: &[u8]) -> io::Result<Option<&[u8]>> {
         let sample = &plain[..plain.len().min(SAMPLE)];
         let packed = compress_into_with_table(sample, &mut self.block, &mut self.table).map_err(Error::other)?;

@@ -1,10 +1,10 @@
-//! Where the rings of commands lie in the shared memory, and how long they are. A run that is not controlled has none.
+//! The place of the rings of commands in the shared memory, and their length. A run that is not controlled has none.
 
 use crate::control::{self, CommandPlace, OUTSTANDING};
 use crate::items::HEADER;
 use vecud_plan::{ControlKind, FmuPlan, Plan};
 
-/// Where the rings of commands for an instance lie.
+/// The place of the rings of commands for an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ControlLayout {
     /// The rings of each lane: for commands that are carried out at once, and for those with a time.

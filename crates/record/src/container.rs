@@ -12,7 +12,7 @@ use super::tail::{Medium, Tailed};
 use mcap::records::op;
 use std::io::{self, Error};
 
-/// What a channel is.
+/// The description of a channel.
 pub(super) struct ChannelAbout<'a> {
     pub(super) topic: &'a str,
     pub(super) schema: &'a str,
@@ -101,7 +101,7 @@ impl<M: Medium + Send + 'static> Container<M> {
         self.chunk.len()
     }
 
-    /// Bytes of the file and of what waits for being written, as it is before it is compressed.
+    /// Bytes of the file and of data that waits for being written, before compression.
     pub(super) fn size(&self) -> u64 {
         self.packing.size() + self.chunk.len() as u64
     }

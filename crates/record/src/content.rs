@@ -60,7 +60,7 @@ impl Content {
         self.head_of(opcode, 0)
     }
 
-    /// A record that goes on with so many bytes more.
+    /// The head of a record with this number of further bytes.
     pub(super) fn head_of(&self, opcode: u8, more: usize) -> Vec<u8> {
         let length = (self.0.len() + more) as u64;
         [&[opcode][..], &length.to_le_bytes(), &self.0].concat()

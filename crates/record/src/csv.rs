@@ -1,9 +1,9 @@
-//! Rows as text, the one home of what vecud writes as CSV: a header, then a row for each time, all columns in each. Text is made of
-//! what has changed since the row before; the rest of that is copied.
+//! Rows as text. All CSV that vecud writes comes from here: a header, then a row for each time, with all columns. The text of
+//! changed cells is made anew; the rest is copied from the row before.
 //!
-//! They go to a file, `signals.csv`, or into a stream that somebody reads as they come (a pipe, a terminal, a file of whatever name).
-//! Whole rows are handed to the kernel at once, so that what a killed process leaves ends with a row; should the kernel cut
-//! the last write short, a reader tells by the missing line feed. What finds no space in a file is cut off behind its last row.
+//! Rows go to a file, `signals.csv`, or into a stream that another program reads (a pipe, a terminal, any file). Whole rows are
+//! handed to the kernel at once, so that the output of a killed process ends with a row; if the kernel cuts the last write short, a
+//! reader sees it by the missing line feed. If a file has no space, it is cut off behind its last row.
 
 use super::sample_sink::SampleSink;
 use super::texts::Texts;
@@ -19,7 +19,7 @@ use vecud_description::word;
 use vecud_linux::files;
 use vecud_plan::Plan;
 
-/// Rows are written when there is so much of them.
+/// Rows are written when they have this number of bytes.
 const ENOUGH: usize = 1 << 16;
 
 /// Rows that are not written yet, as text: whole ones.
@@ -27,7 +27,7 @@ struct Rows {
     types: Vec<VariableType>,
     texts: Texts,
     text: String,
-    /// What each row begins with.
+    /// The begin of each row.
     begin: String,
     last: Row,
 }
@@ -93,7 +93,7 @@ pub(super) struct Csv {
     /// Bytes that are written.
     end: u64,
     rows: Rows,
-    /// Where rows that are not written yet end, and their times.
+    /// The ends of rows that are not written yet, and their times.
     ends: Vec<(usize, Instant)>,
     reached: Option<Instant>,
 }
@@ -163,7 +163,7 @@ impl SampleSink for Csv {
 /// A stream: what is written cannot be taken back.
 pub(super) struct CsvStream {
     out: Box<dyn Write + Send>,
-    /// `false`: nobody sees them, so that no text is made of them.
+    /// `false`: no text is made of rows, since nobody reads them.
     are_read: bool,
     rows: Rows,
     /// The time of the last row, and that of the last one that is written.
@@ -189,7 +189,7 @@ impl CsvStream {
         CsvStream { are_read: false, ..self }
     }
 
-    /// Writes what there is, if it is the header alone.
+    /// Writes the header, if it waits to be written.
     pub(super) fn head(&mut self) -> io::Result<()> {
         if self.rows.text.is_empty() { Ok(()) } else { self.write().and_then(|()| self.out.flush()) }
     }
@@ -231,7 +231,7 @@ impl SampleSink for CsvStream {
     }
 }
 
-/// A header of these names.
+/// A header with these names.
 pub fn header<'n>(names: impl Iterator<Item = &'n str>) -> String {
     names.map(cell).collect::<Vec<_>>().join(",") + "\n"
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use vecud_base::time::Instant;
 use vecud_plan::SignalId;
 
-/// How messages are written.
+/// The form of messages.
 pub(super) trait Encoding {
-    /// What the file calls the kind of schema, and that of messages.
+    /// The file's words for the kind of schema, and for the kind of messages.
     fn names(&self) -> [&'static str; 2];
 
     /// Whether chunks are compressed.
@@ -20,13 +20,13 @@ pub(super) trait Encoding {
     fn message(&self, out: &mut Vec<u8>, source: usize, time: Instant, values: Sample);
 }
 
-/// Where messages about the same come from.
+/// The source of messages about the same unit.
 pub(super) struct MessageChannel {
     /// `/<fmu>/<clock>` or `/<fmu>`.
     pub(super) topic: String,
     pub(super) fmu: String,
     pub(super) columns: BTreeSet<SignalId>,
-    /// One message may have several values of one column.
+    /// Whether one message may have several values of one column.
     pub(super) repeats: bool,
     /// Elements of arrays may be none, and so may strings and binaries.
     pub(super) partial: bool,

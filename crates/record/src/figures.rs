@@ -1,9 +1,9 @@
-//! From what an activation notes to the histograms of its task (semantics S18).
+//! Makes the histograms of a task from the notes of its activations (semantics S18).
 //!
 //! An activation leaves two notes, which lie side by side; nine histograms lie on some twenty cache lines and as many pages,
-//! of which whoever has slept finds none at hand. So the supervisor keeps them, from the notes. When these find no room,
-//! because the supervisor was kept from reading, the activation's own thread does: nothing is lost, and both may be at it at
-//! the same time.
+//! none of which is at hand after a sleep. So the supervisor counts in the histograms, from the notes. If the notes find no
+//! room, because the supervisor was kept from reading, the activation's own thread counts: nothing is lost, and both may
+//! count at the same time.
 
 use super::board::causes::{CauseCells, ResponsePart};
 use super::board::{Board, Metric, TaskCells};
@@ -23,7 +23,7 @@ impl<'a> TaskFigures<'a> {
         Some(TaskFigures { cells: board.task(unit), causes: board.causes(unit)? })
     }
 
-    /// Counts what is in a note.
+    /// Counts the content of a note.
     pub fn take(&self, note: &Note) {
         let count = |metric, nanos| self.cells.histogram(metric).count(nanos);
         let count_part = |part, nanos| self.causes.histogram(part).count(nanos);

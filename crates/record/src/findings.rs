@@ -1,4 +1,4 @@
-//! What an FMU does against the standard while it runs, without being stopped by it: how often, and where first.
+//! Offences of an FMU against the standard that do not stop it: their number, and the first occurrence of each.
 //!
 //! Any thread notes a finding, real-time ones included: one atomic addition, and a few stores the first time. The first
 //! occurrence is complete as soon as [`FindingCells::first`] gives it.
@@ -17,7 +17,7 @@ pub enum FindingKind {
     /// A time of a tick (`intermediateUpdateTime`) that is no number, or before every activation under way. Value: its bits
     /// as `f64`.
     IllegalTickTime,
-    /// An interval qualifier that is none. Value: what it was.
+    /// An invalid interval qualifier. Value: the qualifier.
     IllegalQualifier,
     /// A clock update from inside `fmi3GetClock` or `fmi3GetInterval*`.
     NestedUpdate,
@@ -44,38 +44,39 @@ pub enum FindingKind {
     CutCycle,
     /// An instance asked for the end of the run (`terminateSimulation`). Value: 0.
     AskedForEnd,
-    /// A step reached another time than it was to. Value: what it reached, as the FMU says it, its bits as `f64`.
+    /// A step did not end at its communication point. Value: the time that the FMU reports, its bits as `f64`.
     OffThePoint,
-    /// A variable that was read is no number (NaN). Value: the number of the element, from 1 on.
+    /// A read variable is NaN. Value: the number of the element, from 1 on.
     NotANumber,
-    /// A Boolean that was read is neither 0 nor 1. Value: what it is, as C has it (`i64`).
+    /// A read Boolean is neither 0 nor 1. Value: C's value (`i64`).
     NotABoolean,
     /// A nominal value of a continuous state that is not above 0. Value: its bits as `f64`.
     IllegalNominal,
     /// An intermediate update on a thread that makes no step of the instance. Value: the kernel's id of the thread.
     UpdateOutsideStep,
-    /// More events in a step than may be handled within it. Value: how many may.
+    /// More events in a step than its limit. Value: the limit.
     TooManyEvents,
-    /// A step that was shorter than one which the FMU had accepted ended earlier still. Value: what it reached, s, its bits as `f64`.
+    /// A step ended early although the FMU had accepted a longer one. Value: the time that it reached, s, its bits as `f64`.
     ShorterThanAccepted,
-    /// A time event that was told is not after the event at which it was. Value: when it was to be, s, its bits as `f64`.
+    /// The FMU announced a time event in the past. Value: its time, s, its bits as `f64`.
     PastEvent,
-    /// A time event was told for the time of the event at which it was told, but for rounding, after too many of these in a row. Value: how
-    /// many were handled each at its time.
+    /// Too many time events in a row were told for the time of the event at which they were told, but for rounding. Value: the number of
+    /// events that were handled each at its time.
     CreepingTime,
     /// The FMU was asked for its state, said that all is well, and gave none.
     NoState,
-    /// Threads that its code has made could run on the core of its partition alone, got nothing of it, and were moved. Value: how many.
+    /// Threads that the FMU's code has made could run on the core of its partition alone, got no time there, and were moved.
+    /// Value: their number.
     StarvedThreads,
-    /// The locale of the process, by which numbers in texts are read and written. Changed, and put back. Value: [`When`].
+    /// The FMU changed the locale of the process, by which numbers in texts are read and written; it was restored. Value: [`When`].
     ChangedLocale,
-    /// The working directory. Changed, and put back. Value: [`When`].
+    /// The FMU changed the working directory; it was restored. Value: [`When`].
     ChangedDirectory,
-    /// The mask of modes of files that are made. Changed, and put back. Value: [`When`].
+    /// The FMU changed the mask of file modes (umask); it was restored. Value: [`When`].
     ChangedUmask,
-    /// The signals that the thread blocks which calls FMUs. Changed, and put back. Value: [`When`].
+    /// The FMU changed the signal mask of the thread that calls FMUs; it was restored. Value: [`When`].
     ChangedSignalMask,
-    /// The environment. Changed, and put back. Value: [`When`].
+    /// The FMU changed the environment; it was restored. Value: [`When`].
     ChangedEnvironment,
     /// Number of kinds; keep last.
     Count,
@@ -119,7 +120,8 @@ impl FindingKind {
 }
 
 impl FindingKind {
-    /// What an FMU has changed for all code of its process, and by what, for people; `None`: it is about something else.
+    /// The thing that an FMU has changed for all code of its process, and the function for that, for people; `None`: the finding
+    /// is about something else.
     pub fn changed(self) -> Option<&'static str> {
         Some(match self {
             FindingKind::ChangedLocale => {
@@ -134,15 +136,15 @@ impl FindingKind {
     }
 }
 
-/// When an FMU has changed something.
+/// The time at which an FMU has changed something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum When {
-    /// Its library was loaded.
+    /// The FMU's library was loaded.
     Loading = 1,
     /// An instance was made.
     Instantiation = 2,
-    /// From Initialization Mode to the start of the run.
+    /// The time from Initialization Mode to the start of the run.
     Initialisation = 3,
     /// The run went on.
     Running = 4,
@@ -152,7 +154,7 @@ pub enum When {
     Ending = 6,
 }
 
-/// Where a finding was seen.
+/// The place of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Occurrence {
     /// The unit whose activation was under way.
@@ -165,10 +167,10 @@ pub struct Occurrence {
     pub value: u64,
 }
 
-/// Count, whether the rest is complete, task, reference, whether there is a time, three words of time, value.
+/// Words of a finding: count, whether the rest is complete, task, reference, whether there is a time, three words of time, value.
 pub(super) const WIDTH: usize = 9;
 
-/// Words that the findings of an instance take.
+/// Words of the findings of an instance.
 pub const WORDS: usize = FindingKind::Count as usize * WIDTH;
 
 /// The findings of an instance in shared memory.
@@ -203,7 +205,7 @@ impl<'a> FindingCells<'a> {
         complete.store(1, SeqCst);
     }
 
-    /// [`FindingCells::note`] of what one thread alone notes, which need not wait for others then.
+    /// [`FindingCells::note`] of a finding that only one thread notes: no locked instruction is needed.
     #[inline]
     pub fn note_alone(&self, finding: FindingKind, seen: impl FnOnce() -> Occurrence) {
         let count = &self.of(finding)[0];
@@ -213,12 +215,12 @@ impl<'a> FindingCells<'a> {
         }
     }
 
-    /// How often it was seen.
+    /// The number of occurrences.
     pub fn count(&self, finding: FindingKind) -> u64 {
         self.of(finding)[0].load(SeqCst)
     }
 
-    /// The first occurrence; `None` while there is none, or when whoever noted it died over it.
+    /// The first occurrence; `None`: there is none, or its thread died while it noted it.
     pub fn first(&self, finding: FindingKind) -> Option<Occurrence> {
         let cells = self.of(finding);
         let word = |at: usize| cells[at].load(SeqCst);

@@ -1,8 +1,8 @@
 //! Latency histograms: HdrHistogram's buckets, fixed bounds, nothing lost, nothing allocated while recording.
 //!
 //! * [`HistogramWriter`] writes, counters in shared memory: for one writer a handful of nanoseconds per value, for several some more.
-//! * [`Histogram`] is what readers get: HdrHistogram's quantiles, and the exact minimum, maximum and mean beside them.
-//! * [`HistogramCursor`] is what a reader keeps to tell what has come since its last look; the writer knows nothing of it.
+//! * [`Histogram`] is for readers: HdrHistogram's quantiles, and the exact minimum, maximum and mean.
+//! * [`HistogramCursor`] is a reader's memory of its last look, to find newer values; the writer knows nothing of it.
 //!
 //! Values are nanoseconds from 0 to an hour, in buckets of at most 1/128 of the value (two significant digits). Anything
 //! longer counts as an hour in the buckets; the exact maximum keeps the real value.
@@ -11,7 +11,7 @@ use super::ring::LINE;
 use hdrhistogram::Histogram as Hdr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// One hour: the largest value with a bucket of its own.
+/// The largest value with a bucket of its own: one hour.
 pub const HIGHEST: u64 = 3_600_000_000_000;
 /// Significant decimal digits.
 const DIGITS: u8 = 2;
@@ -53,13 +53,13 @@ impl<'a> HistogramWriter<'a> {
     /// A histogram in `words`, which are [`WORDS`] many and zero at first.
     ///
     /// # Panics
-    /// When there are fewer words.
+    /// If there are fewer words.
     pub fn new(words: &'a [AtomicU64]) -> Self {
         HistogramWriter { words: words[..WORDS].try_into().expect("as many words") }
     }
 
     /// Counts one value. Plain loads and stores, as few as possible: there is one writer, readers only need each word
-    /// whole, and what is stored here delays the next locked instruction (those of the preemption lock).
+    /// whole, and each store delays the next locked instruction (those of the preemption lock).
     #[inline]
     pub fn record(&self, nanos: i64) {
         let value = nanos.max(0) as u64;
@@ -80,7 +80,7 @@ impl<'a> HistogramWriter<'a> {
         self.count_many(nanos, 1);
     }
 
-    /// [Counts](HistogramWriter::count) one value so many times, at least once.
+    /// [Counts](HistogramWriter::count) one value this number of times, at least once.
     pub fn count_many(&self, nanos: i64, times: u64) {
         let value = nanos.max(0) as u64;
         self.words[LEAST].fetch_max(!value, Relaxed);
@@ -114,7 +114,7 @@ impl<'a> HistogramWriter<'a> {
         histogram
     }
 
-    /// Whether these can be the words of a histogram of at most so many values, of which several may be half recorded. FMU
+    /// Whether these can be the words of a histogram of at most `most` values, several of which may be half recorded. FMU
     /// code can write anywhere, also here.
     pub fn is_possible(&self, most: u64) -> bool {
         let get = |word: usize| self.words[word].load(Relaxed);
@@ -140,8 +140,8 @@ impl<'a> HistogramWriter<'a> {
         count <= most && fits && summed && is_nanos(max) && (least == 0 || is_nanos(!least))
     }
 
-    /// Makes one of what was copied word by word while values were recorded: the exact figures, which may be from before the
-    /// last of them, are put to where the counters allow them.
+    /// Makes a histogram consistent that was copied word by word while values were recorded: moves the exact figures, which
+    /// may be from before the last values, to the range that the counters allow.
     pub fn settle(&self) {
         let (mut low_sum, mut lowest, mut highest) = (0u64, None, 0);
         for (index, word) in self.words[HEADER..HEADER + COUNTERS].iter().enumerate() {
@@ -162,7 +162,7 @@ impl<'a> HistogramWriter<'a> {
         self.words[SUM].fetch_max(low_sum, Relaxed);
     }
 
-    /// How many values each bucket has had up to now.
+    /// The number of values in each bucket up to now.
     pub fn counts(&self) -> SparseHistogram {
         let used = index(self.words[MAX].load(Relaxed)) + 1;
         let words = self.words[HEADER..HEADER + used].iter().enumerate();
@@ -198,7 +198,7 @@ impl<'a> HistogramWriter<'a> {
     }
 }
 
-/// What a reader has seen of a histogram: [`HistogramWriter::longest_since`].
+/// A reader's memory of a histogram: [`HistogramWriter::longest_since`].
 #[derive(Clone, Debug, Default)]
 pub struct HistogramCursor {
     /// The lower half of each counter, which no interval between two looks comes round.
@@ -206,11 +206,11 @@ pub struct HistogramCursor {
     max: u64,
 }
 
-/// How many values each bucket has, without those that have none: a small histogram of many that are kept.
+/// The number of values in each bucket that has any: a small histogram, since many are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SparseHistogram(Vec<FilledBucket>);
 
-/// A bucket that has values. Packed: thousands of them are kept for each hour of a run.
+/// A bucket with values. Packed: thousands are kept for each hour of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(Rust, packed)]
 struct FilledBucket {
@@ -229,7 +229,7 @@ impl SparseHistogram {
         )
     }
 
-    /// Without room for more.
+    /// The histogram with no spare memory.
     fn kept(mut counts: Vec<FilledBucket>) -> SparseHistogram {
         counts.shrink_to_fit();
         SparseHistogram(counts)
@@ -240,14 +240,14 @@ impl SparseHistogram {
         self.0.is_empty()
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub fn total(&self) -> u64 {
         self.0.iter().fold(0, |all, own| all.saturating_add(own.count))
     }
 
-    /// How many values there are up to each of the bounds, which increase, and beyond the one before; last, how many beyond all of
-    /// them. No value is counted below a bound that it exceeds: where a bound divides a bucket, all of that counts as beyond, so a
-    /// value that is less than 1/128 below the bound may.
+    /// The number of values up to each of the bounds, which increase, and beyond the one before; last, the number beyond all of
+    /// them. No value is counted below a bound that it exceeds: if a bound divides a bucket, the whole bucket counts as beyond, so
+    /// a value less than 1/128 below the bound may count as beyond.
     pub fn between(&self, bounds: &[u64]) -> Vec<u64> {
         let mut all = vec![0u64; bounds.len() + 1];
         let mut place = 0;
@@ -282,7 +282,7 @@ impl SparseHistogram {
         left.next().is_none().then_some(SparseHistogram::kept(came))
     }
 
-    /// As HdrHistogram's buckets.
+    /// The values in HdrHistogram's buckets.
     pub fn buckets(&self) -> Hdr<u64> {
         let mut buckets = Histogram::default().buckets;
         for &FilledBucket { index, count } in &self.0 {
@@ -358,7 +358,7 @@ impl Histogram {
         }
     }
 
-    /// How many values.
+    /// The number of values.
     pub fn count(&self) -> u64 {
         self.buckets.len()
     }

@@ -6,7 +6,7 @@
 //! id, time (3 words, the last one 0: that of its arrival)
 //! then what it brings: nothing for a tick, variables and their values for a command
 //! ```
-//! The id is what both sides know it by: the number of the clock that it ticks, or its place among all commands for an instance.
+//! Both sides know an item by its id: the number of the clock that it ticks, or its place among all commands for an instance.
 
 #![forbid(unsafe_code)]
 
@@ -27,12 +27,12 @@ pub fn header(id: u64, time: Option<Instant>) -> [u64; HEADER] {
 pub struct Item<'a>(Record<'a>);
 
 impl<'a> Item<'a> {
-    /// What both sides know it by.
+    /// The id by which both sides know the item.
     pub fn id(self) -> u64 {
         self.0.word(0)
     }
 
-    /// Its time, or for a command the one before which it is not carried out; `None`: that of its arrival.
+    /// The item's time, or for a command the time before which it is not carried out; `None`: the time of its arrival.
     pub fn time(self) -> Option<Instant> {
         (self.0.word(3) != 0).then(|| Instant::from_words([self.0.word(1), self.0.word(2), self.0.word(3)]))
     }

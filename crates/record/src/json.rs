@@ -1,8 +1,8 @@
 //! Messages in JSON, with a schema that is valid for each of them, and readable for Foxglove's tools.
 //!
-//! A message has `time` (s) and the values that the activation has set and read, by the names of their variables, without the
-//! FMU's. A binary is `"0x"` and its hexadecimal digits. Numbers read back exactly; `"NaN"`, `"Infinity"` and `"-Infinity"` stand for what JSON cannot write, null for an
-//! element that the array has not at that time.
+//! A message has `time` (s) and the values that the activation has set and read, by the names of their variables, without the FMU's. A
+//! binary is `"0x"` and its hexadecimal digits. Numbers read back exactly; `"NaN"`, `"Infinity"` and `"-Infinity"` stand for numbers that
+//! JSON cannot write, null for an element that the array does not have at that time.
 //!
 //! Foxglove's tools accept a property only if its type is a single word. But numbers that JSON cannot write are texts,
 //! and an element that an array lacks is null. So such a property has its word, and beside it a reference to its real
@@ -19,11 +19,11 @@ use vecud_description::VariableType;
 use vecud_description::word;
 use vecud_plan::{Plan, SignalId};
 
-/// How values of columns are written.
+/// The form of the columns' values.
 pub(super) struct Json {
     names: Vec<String>,
     types: Vec<VariableType>,
-    /// What columns are called in messages, and that as it stands before their values.
+    /// The names of columns in messages, and the text before their values.
     keys: Vec<String>,
     labels: Vec<String>,
     texts: Texts,
@@ -49,7 +49,7 @@ impl Encoding for Json {
         ["jsonschema", "json"]
     }
 
-    /// What reads text reads this file as well.
+    /// Readers of text can read this file.
     fn is_compressed(&self) -> bool {
         false
     }

@@ -1,12 +1,14 @@
-//! What a run leaves behind while it runs, in memory that the runner and the supervisor share, and the files made of it.
+//! Shared memory in which a run leaves its measurements, and the files that are made of them.
 //!
-//! The runner writes, the supervisor reads, and makes histograms of what activations note; the memory outlives the runner, so a
-//! crash of FMU code loses nothing but the host's own time of the last activations. All of
-//! it is 64-bit atomic words: counters and histograms ([`board`], [`figures`]), samples of recorded variables ([`samples`]), log lines
-//! ([`log`]), offences against the standard ([`findings`]), who ran when ([`trace`]). [`signals`] puts samples in order and
-//! writes them down, as rows, as messages and as columns; [`recording`] reads them, and what others have written. [`control`] has the
-//! commands that set values in a running FMU, [`stimulus`] the rows of a file that feed inputs and tick clocks. Samples, notes of
-//! who ran when, and commands go through rings of one kind ([`ring`]).
+//! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
+//!
+//! The runner writes; the supervisor reads, and makes histograms of the notes of activations. The memory outlives the runner, so a
+//! crash of FMU code loses nothing but the host's own time of the last activations. All of it is 64-bit atomic words: counters and
+//! histograms ([`board`], [`figures`]), samples of recorded variables ([`samples`]), log lines ([`log`]), offences against the
+//! standard ([`findings`]), the trace of executions ([`trace`]). [`signals`] puts samples in order and writes them down, as rows, as
+//! messages and as columns; [`recording`] reads them, and recordings of other tools. [`control`] has the commands that set values in a
+//! running FMU, [`stimulus`] the rows of a file that feed inputs and tick clocks. Samples, notes of the trace, and commands go through
+//! rings of one kind ([`ring`]).
 
 #![forbid(unsafe_code)]
 

@@ -59,7 +59,7 @@ pub(super) struct Messages {
     zero: Nanos,
     /// There are messages that are not written, since then.
     since: Option<std::time::Instant>,
-    /// When so many bytes wait, it is time to look whether that is long ago.
+    /// When this number of bytes waits, the time of the last writing is examined.
     look_at: usize,
     last: Option<Instant>,
     /// The last times of chunks that are not known to be written, in their order.

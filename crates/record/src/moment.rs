@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use vecud_base::time::Instant;
 use vecud_plan::UnitId;
 
-/// Where the time of one activation went, ns. Together the parts are its response: from its release to its last get.
+/// The parts of one activation's response, ns: together they last from its release to its last get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResponseBreakdown {
     /// Release → the thread's first instruction after its sleep, or after the activation before.
@@ -12,18 +12,18 @@ pub struct ResponseBreakdown {
     /// The time from the thread's first instruction to the first FMI call: what has come for it, and the gate of the
     /// preemption lock.
     pub gate: i64,
-    /// In the model partition, less what follows.
+    /// Time in the model partition, without the following parts.
     pub executing: i64,
     /// Other partitions of the rig ran on that core instead.
     pub preempted: i64,
     /// Waiting for the preemption lock, whoever ran meanwhile.
     pub blocked: i64,
-    /// In `fmi3Set…` and `fmi3Get…`, and in handing values on.
+    /// Time in `fmi3Set…` and `fmi3Get…`, and in handing values on.
     pub set_get: i64,
 }
 
 impl ResponseBreakdown {
-    /// From the release to the last get.
+    /// Time from the release to the last get.
     pub fn response(&self) -> i64 {
         let parts = [self.gate, self.executing, self.preempted, self.blocked, self.set_get];
         parts.into_iter().fold(self.wakeup, i64::wrapping_add)
@@ -65,7 +65,7 @@ pub struct NotableActivation {
     pub parts: ResponseBreakdown,
     /// Part of the wake-up in which partitions of the rig that are at least as urgent had the core, ns.
     pub rig: i64,
-    /// How often it waited at the gate of the preemption lock.
+    /// The number of waits at the gate of the preemption lock.
     pub gate_waits: u32,
     /// The activation before it had not ended at its release.
     pub follows: bool,
@@ -79,7 +79,8 @@ pub struct NotableActivation {
     pub more_others: u32,
 }
 
-/// The release; the words from there to the flags are durations: the parts of the response, and what the rig had of it.
+/// The release; the words from there to the flags are durations: the parts of the response, and the part of the wake-up in which
+/// the rig had the core.
 const RELEASE: usize = 4;
 const RIG: usize = 11;
 const FLAGS: usize = 12;

@@ -1,5 +1,5 @@
-//! What columns have had last, with its time, for whoever looks on while a run goes on: of every sample, whatever rules keep of it and
-//! files show; also of columns that are only watched.
+//! The last value of each column, with its time, for observers of a running run: of every sample, whatever rules keep and files show;
+//! also of columns that are only watched.
 //!
 //! Rows come in the order of time, each once, when all activations of its time are complete. Of several values for one column at
 //! one time the one that was completed last counts. A clock is 1 in the rows in which it ticks, and 0 in the others.
@@ -8,7 +8,7 @@ use vecud_base::time::Instant;
 use vecud_description::VariableType;
 use vecud_plan::{Plan, SignalId};
 
-/// Somebody who looks at each row.
+/// An observer of each row.
 pub trait RowWatcher: Send {
     /// A row is there, in which columns have these words. Whether another one is wanted.
     fn row(&mut self, time: Instant, words: &[Option<u64>]) -> bool;
@@ -21,7 +21,7 @@ pub trait RowWatcher: Send {
 #[derive(Default)]
 pub(super) struct Newest {
     words: Vec<Option<u64>>,
-    /// When each of them got that; `None`: not in this run yet.
+    /// The time of each value; `None`: not in this run yet.
     times: Vec<Option<Instant>>,
     is_clock: Vec<bool>,
     /// The clocks that tick in the newest row.
@@ -38,17 +38,17 @@ impl Newest {
         Newest { words: vec![None; columns], times: vec![None; columns], is_clock, ..Newest::default() }
     }
 
-    /// What a column has, and since when; of a string or binary the number that stands for it.
+    /// The value of a column, and its time; of a string or binary the number that stands for it.
     pub(super) fn of_column(&self, signal: SignalId) -> (Option<u64>, Option<Instant>) {
         (self.words[signal.0], self.times[signal.0])
     }
 
-    /// All that columns have.
+    /// The values of all columns.
     pub(super) fn words(&self) -> &[Option<u64>] {
         &self.words
     }
 
-    /// What a column has before it is computed.
+    /// Sets the value of a column before it is computed.
     pub(super) fn start(&mut self, signal: SignalId, word: Option<u64>) {
         if self.times[signal.0].is_none() {
             self.words[signal.0] = word;

@@ -1,4 +1,4 @@
-//! Whatever is in the shared memory, reading it comes to its end: no panic, and no more than there is room for.
+//! Reading ends, whatever is in the shared memory: without a panic, and without more data than there is room for.
 
 use super::board::causes::{self, CauseCells};
 use super::findings::{self, FindingCells, FindingKind};
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use std::sync::atomic::AtomicU64;
 use vecud_base::time::Instant;
 
-/// What stray writes leave, and what was there before.
+/// A word as stray writes leave it, or as it was before.
 fn word() -> impl Strategy<Value = u64> {
     prop_oneof![
         Just(0),
@@ -25,7 +25,7 @@ fn word() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// As many words, from a seed: SplitMix64 is far faster than a strategy for each.
+/// This number of words, from a seed: SplitMix64 is far faster than a strategy for each word.
 fn memory(words: usize) -> impl Strategy<Value = Vec<AtomicU64>> {
     any::<u64>().prop_map(move |mut seed| {
         let mut random = || {

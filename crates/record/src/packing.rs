@@ -35,7 +35,7 @@ pub(super) struct Packing<M> {
     is_alone: bool,
 }
 
-/// Where the file is.
+/// The place of the file.
 enum Place<M> {
     Here(Box<ChunkFile<M>>),
     Away(Thread<M>),
@@ -105,7 +105,7 @@ impl<M: Medium + Send + 'static> Packing<M> {
         Ok(self.free.pop().unwrap_or_default())
     }
 
-    /// Looks what has become of chunks.
+    /// Takes the results of chunks.
     pub(super) fn look(&mut self) -> io::Result<()> {
         while let Place::Away(thread) = &self.place
             && let Ok(done) = thread.done.try_recv()
@@ -209,7 +209,7 @@ impl<M: Medium + Send + 'static> Packing<M> {
     }
 }
 
-/// What the thread does.
+/// The work of the thread.
 fn work<M: Medium>(mut file: Box<ChunkFile<M>>, chunks: &Receiver<Chunk>, tell: &Sender<Done>) -> Box<ChunkFile<M>> {
     while let Ok(mut chunk) = chunks.recv() {
         let bytes = chunk.len() as u64;

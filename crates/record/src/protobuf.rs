@@ -1,4 +1,4 @@
-//! Messages in the binary form of protobuf, with their schema: module `recording::protobuf` says what is in them.
+//! Messages in the binary form of protobuf, with their schema: module `recording::protobuf` describes both.
 
 use super::encoding::{Encoding, MessageChannel};
 use super::sample_sink::Sample;
@@ -8,31 +8,31 @@ use std::collections::BTreeSet;
 use vecud_base::time::Instant;
 use vecud_plan::{Plan, SignalId, UnitPlan};
 
-/// How values of columns are written.
+/// The form of the columns' values.
 pub(super) struct Protobuf {
     columns: Vec<Column>,
     /// By task; `None`: the lengths of its values differ from message to message.
     templates: Vec<Option<Template>>,
-    /// What columns are called in messages.
+    /// The names of columns in messages.
     keys: Vec<String>,
     texts: Texts,
 }
 
 struct Column {
-    /// What stands before its values, and how long that is.
+    /// The tag before the column's values, and its length.
     tag: [u8; 4],
     length: usize,
     kind: FieldType,
 }
 
-/// A message with all columns of a task, of which each value has its place.
+/// A message with all columns of a task, in which each value has a fixed place.
 struct Template {
     message: Vec<u8>,
-    /// In the order of the columns.
+    /// The places in the order of the columns.
     places: Vec<Place>,
 }
 
-/// Where in a message a value is.
+/// The place of a value in a message.
 #[derive(Clone, Copy)]
 enum Place {
     Double(usize),

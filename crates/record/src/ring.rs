@@ -1,7 +1,7 @@
 //! A ring of records of any length in shared words: one writer, one reader, in one process or in two.
 //!
-//! A record is its length and so many words, side by side. Positions only grow; modulo the capacity, a power of two, they are places.
-//! A record that begins before the end of the capacity may go on behind it, where there is room for the longest one, and the next
+//! A record is its length and its words, side by side. Positions only grow; modulo the capacity, a power of two, they are places. A
+//! record that begins before the end of the capacity may go on behind it, where there is room for the longest record, and the next
 //! one begins at the front.
 //!
 //! Memory ordering: the writer puts a record there, then releases `written`; the reader acquires that, reads, then releases `read`, which
@@ -23,7 +23,7 @@ const REFUSED: usize = 1;
 const READ: usize = LINE;
 const HEADER: usize = 2 * LINE;
 
-/// Where a ring lies.
+/// The place of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingPlace {
     start: usize,
@@ -32,8 +32,8 @@ pub struct RingPlace {
 }
 
 impl RingPlace {
-    /// The place of a ring from the next cache line on, which moves `next` behind it. The ring has room for so many words at least,
-    /// one for the length of each record included, and for records of so many words at most.
+    /// The place of a ring from the next cache line on; moves `next` behind it. The ring has room for at least `capacity` words,
+    /// one for the length of each record included, and for records of at most `longest` words.
     pub fn after(next: &mut usize, capacity: usize, longest: usize) -> RingPlace {
         let (start, capacity) = (next.next_multiple_of(LINE), capacity.next_power_of_two());
         *next = start + HEADER + capacity + longest;
@@ -83,7 +83,7 @@ impl<'a> Ring<'a> {
         (width <= free).then_some((head, words, written.wrapping_add(width)))
     }
 
-    /// Appends a record of so many words, whose places `fill` gets; without room counts it, and is `false`. For the writer.
+    /// Appends a record of this number of words, which `fill` writes; without room counts it, and is `false`. For the writer.
     #[inline(always)] // what a record of known length does not need is known where it is made
     pub fn push_with(&self, length: usize, fill: impl FnOnce(&'a [AtomicU64])) -> bool {
         let Some((head, words, next)) = self.space(length) else { return self.refuse() };
@@ -107,12 +107,12 @@ impl<'a> Ring<'a> {
         false
     }
 
-    /// How often there was no room.
+    /// The number of refused records.
     pub fn refused(&self) -> u64 {
         self.header[REFUSED].load(Relaxed)
     }
 
-    /// Whether there is room for a record of so many words; there is until one is appended.
+    /// Whether there is room for a record of this number of words; the room stays until a record is appended.
     pub fn has_room(&self, length: usize) -> bool {
         self.space(length).is_some()
     }
@@ -132,7 +132,7 @@ impl<'a> Ring<'a> {
         [&self.header[WRITTEN], &self.header[READ], first, second, third]
     }
 
-    /// The record at `read`, of those before `written`, and the position after it.
+    /// The record at `read`, if it lies before `written`, and the position after it.
     #[inline]
     fn record(&self, read: u64, written: u64) -> Option<(Record<'a>, u64)> {
         let waiting = written.wrapping_sub(read);
@@ -153,7 +153,7 @@ impl<'a> Ring<'a> {
         self.record(self.header[READ].load(Acquire), self.header[WRITTEN].load(Acquire)).map(|(record, _)| record)
     }
 
-    /// Takes what is there now, record by record: each is gone when the next one is asked for. For the reader.
+    /// Takes the present records one by one: each is gone when the next one is asked for. For the reader.
     #[inline]
     pub fn take(self) -> RecordReader<'a> {
         let read = self.header[READ].load(Acquire);
@@ -207,18 +207,18 @@ impl<'a> Record<'a> {
         self.0.is_empty()
     }
 
-    /// One of its words; 0 beyond the end.
+    /// A word of the record; 0 beyond the end.
     #[inline]
     pub fn word(self, index: usize) -> u64 {
         self.0.get(index).map_or(0, |word| word.load(Relaxed))
     }
 
-    /// Its words.
+    /// The words of the record.
     pub fn words(self) -> impl Iterator<Item = u64> + use<'a> {
         self.0.iter().map(|word| word.load(Relaxed))
     }
 
-    /// A part of it, as long as there is one.
+    /// A part of the record, as long as there is one.
     pub fn part(self, start: usize, length: usize) -> Record<'a> {
         let rest = &self.0[start.min(self.len())..];
         Record(&rest[..length.min(rest.len())])

@@ -1,9 +1,9 @@
 //! The files of a recording in one format: one, or one after the other (`signals-000001.csv` and so on).
 //!
-//! A file ends before the first time that is not its own any more: because so much simulation time is in it, or because it is
-//! large enough. Each one is closed as the last one would be, and the next one begins with the values of all columns: any of
-//! them can be read alone, and all of them after each other have the rows that one file would have. Where only so many are
-//! kept, the oldest one goes when the next one is there.
+//! A file ends before the first time that no longer belongs to it: because it has enough simulation time, or because it is
+//! large enough. Each file is closed as the last one would be, and the next one begins with the values of all columns: each
+//! can be read alone, and all of them after each other have the rows that one file would have. If only a number of files is
+//! kept, the oldest one is removed when the next one exists.
 //!
 //! A file that cannot be written any more ends; where a time says when the next one begins, that is tried.
 

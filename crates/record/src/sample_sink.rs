@@ -11,7 +11,7 @@ pub(super) type Change = (SignalId, Option<u64>);
 /// Values of one activation to keep, or values set by request.
 #[derive(Clone, Copy)]
 pub(super) enum Sample<'a> {
-    /// These columns, which are all of the task's, have these words: none is missing, or a string or binary.
+    /// All columns of the task have these words: no value is missing, or a string or binary.
     All(&'a [SignalId], &'a [u64]),
     /// These changes.
     Some(&'a [Change]),
@@ -52,15 +52,15 @@ pub(super) trait SampleSink {
         Ok(())
     }
 
-    /// What the columns show after all of that.
+    /// Takes a row: the values of the columns after all samples of a time.
     fn row(&mut self, _time: Instant, _values: &[Option<u64>]) -> io::Result<()> {
         Ok(())
     }
 
-    /// Makes sure that a killed process loses little of what has come up to now: nothing, if `all` is wanted.
+    /// Makes sure that a killed process loses little of the data so far: nothing, if `all` is set.
     fn flush(&mut self, all: bool) -> io::Result<()>;
 
-    /// Writes what is written when everything else is, and gives the file back, if it is one.
+    /// Writes the last data, and returns the file, if the sink is one.
     fn close(self: Box<Self>) -> io::Result<Option<Written>>;
 
     /// The last time that is in the file.
@@ -71,6 +71,6 @@ pub(super) trait SampleSink {
         0
     }
 
-    /// Whether the file has at least so many bytes: what waits for being written counts as it is before it is compressed.
+    /// Whether the file has at least this number of bytes; data that waits for being written counts before compression.
     fn has(&mut self, bytes: u64) -> bool;
 }

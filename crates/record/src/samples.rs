@@ -1,7 +1,7 @@
 //! Samples of recorded variables: one ring per task, one producer, one consumer.
 //!
-//! A record is what one activation has set and read: its order, its activation time, and the values as words. What does not
-//! fit is refused; the producer counts it.
+//! A record is the data that one activation has set and read: its order, its activation time, and the values as words. A
+//! record without room is refused; the producer counts it.
 
 use crate::ring::{Record, Ring};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ pub struct SampleHeader {
 pub struct NewRecord<'a>(&'a [AtomicU64]);
 
 impl<'a> NewRecord<'a> {
-    /// The places of the next values, so many of them: each takes one.
+    /// The places of the next values, one word each; `values`: their number.
     #[inline]
     pub fn places(&mut self, values: usize) -> impl Iterator<Item = impl FnOnce(u64) + use<'a>> + use<'a> {
         let (places, rest) = self.0.split_at(values.min(self.0.len()));
@@ -37,7 +37,7 @@ impl<'a> NewRecord<'a> {
         self.places(room).zip(words).for_each(|(place, word)| place(word));
     }
 
-    /// Puts a string or binary into a room for so many bytes; nothing, if there is none, or if it is longer.
+    /// Puts a string or binary into its room of bytes; puts nothing if there is none, or if it is too long.
     #[inline]
     pub fn put_bytes(&mut self, capacity: usize, value: Option<&[u8]>) {
         let (room, rest) = self.0.split_at(bytes::words(capacity).min(self.0.len()));
@@ -65,7 +65,7 @@ pub struct SampleRing<'a> {
 }
 
 impl<'a> SampleRing<'a> {
-    /// The words of a record with so many values.
+    /// The number of words of a record with this number of values.
     pub fn length(values: usize) -> usize {
         RECORD_HEADER + values
     }
@@ -81,8 +81,8 @@ impl<'a> SampleRing<'a> {
         })
     }
 
-    /// Takes what is there now; of each record its words behind the header. `None`: its length or time is none, so FMU code has written
-    /// over it.
+    /// Takes the present records: the words behind the header. `None`: the length or the time of a record is impossible, so FMU code
+    /// has written over it.
     pub fn take(self) -> impl Iterator<Item = Option<(SampleHeader, Record<'a>)>> {
         self.ring.take().map(move |record| {
             let [order, a, b, c] = std::array::from_fn(|place| record.word(place));

@@ -32,24 +32,24 @@ use vecud_plan::{Format, Plan, SignalId, SignalPlan, UnitId};
 /// Number of sample values with reserved memory between two checks: 2 MiB, four rings of the largest kind.
 const KEPT: usize = 1 << 18;
 
-/// A column gets the value of these words, as [`SignalPlan::start`] has them, or none any more.
+/// A column's new value as words, in the form of [`SignalPlan::start`]; `None`: it has no value any more.
 pub type Set = (SignalId, Option<Vec<u64>>);
 
 /// Columns of a task's samples.
 struct Columns {
     signals: Vec<SignalId>,
-    /// For each of them whether it is recorded, and not only watched; empty: all are.
+    /// For each column, whether it is recorded, and not only watched; empty: all are recorded.
     is_recorded: Vec<bool>,
-    /// For each of them whether it keeps its value when a sample has none: a variable that is read only when an output
-    /// clock has ticked. The others, elements that an array no longer has, then have no value.
+    /// For each column, whether it keeps its value when a sample has none: a variable that is read only when an output
+    /// clock has ticked. Other columns, elements that an array no longer has, then have no value.
     stays: Vec<bool>,
-    /// For each of them the room for a string or binary, if it is one; empty: all are numbers.
+    /// For each column, the room for a string or binary, if it is one; empty: all columns are numbers.
     texts: Vec<Option<Room>>,
-    /// For each of them; empty: all is kept.
+    /// For each column; empty: all samples are kept.
     thinning: Vec<Thinning>,
 }
 
-/// Where a sample has a string or binary.
+/// The place of a string or binary in a sample.
 #[derive(Clone, Copy)]
 struct Room {
     words: usize,
@@ -102,7 +102,7 @@ impl Columns {
         self.is_recorded.is_empty() || self.is_recorded.contains(&true)
     }
 
-    /// What a sample has in the column of this place; `None`: it leaves that as it was.
+    /// The sample's value for the column at this index; `None`: the sample leaves the column unchanged.
     fn in_place(&self, place: usize, values: &[u64]) -> Option<Option<u64>> {
         let (values, presence) = values.split_at(self.signals.len());
         let there = presence.is_empty() || presence[place / 64] >> (place % 64) & 1 == 1;
@@ -111,7 +111,7 @@ impl Columns {
         comes.then(|| (there && !is_nothing).then_some(values[place]))
     }
 
-    /// Appends what is kept of a sample. Whether it counts as one.
+    /// Appends the kept part of a sample. Returns whether the sample counts.
     fn keep(&mut self, values: &[u64], kept: &mut Vec<Change>) -> bool {
         let before = kept.len();
         for place in 0..self.signals.len() {
@@ -126,7 +126,7 @@ impl Columns {
         self.are_recorded() && (self.thinning.is_empty() || kept.len() > before)
     }
 
-    /// Tells what a sample has in each of its columns.
+    /// Tells the value of a sample for each of its columns.
     fn each(&self, values: &[u64], mut tell: impl FnMut(SignalId, Option<u64>)) {
         for (place, signal) in self.signals.iter().enumerate() {
             if let Some(value) = self.in_place(place, values) {
@@ -144,7 +144,7 @@ struct Taken {
     values: Range<usize>,
 }
 
-/// A sample of which something is kept.
+/// A sample that is kept in part or as a whole.
 struct Part {
     order: u64,
     unit: UnitId,
@@ -163,7 +163,7 @@ struct Later {
 /// Collects samples of all tasks and writes them in order.
 pub struct SignalWriter<'a> {
     files: Vec<RotatedFiles<'a>>,
-    /// Where rows go beside files; `None`: nowhere, or not any more.
+    /// Destination of rows beside files; `None`: there is none, or none any more.
     stream: Option<CsvStream>,
     /// Why the stream has ended early.
     stream_error: Option<io::Error>,
@@ -187,13 +187,13 @@ pub struct SignalWriter<'a> {
     rooms: Vec<Option<Room>>,
     /// Overview of the rows for drawing, as read from the files; `None`: not requested.
     overview: Option<Overview>,
-    /// What columns have had last, for whoever looks on; `None`: nobody does.
+    /// The last values of columns, for observers; `None`: there is no observer.
     newest: Option<Newest>,
     /// There are columns that are only watched.
     watches: bool,
     /// Set by request at times that were written already.
     belated: Vec<Change>,
-    /// The samples of one time, and the changes that are kept of those of which not all is.
+    /// The samples of one time, and the kept changes of those that are kept in part.
     parts: Vec<Part>,
     kept: Vec<Change>,
     written: Option<Instant>,
@@ -218,12 +218,12 @@ impl<'a> SignalWriter<'a> {
         SignalWriter { stream, ..SignalWriter::nowhere(plan, texts) }
     }
 
-    /// Nobody sees what is written to the stream: rows are counted, and no text is made of them.
+    /// Nobody reads the stream: rows are counted, and no text is made of them.
     pub fn unread(self) -> Self {
         SignalWriter { stream: self.stream.map(CsvStream::unread), ..self }
     }
 
-    /// Rows are a part of a larger table, and begin with these `cells` of it; there is no header.
+    /// Rows are a part of a larger table, and begin with these `cells`; there is no header.
     pub fn into_part(self, cells: String) -> Self {
         SignalWriter { stream: self.stream.map(|stream| stream.into_part(cells)), ..self }
     }
@@ -233,7 +233,7 @@ impl<'a> SignalWriter<'a> {
         SignalWriter { joins: false, ..self }
     }
 
-    /// Keeps what can be drawn as well.
+    /// Also keeps an overview that can be drawn.
     pub fn drawn(self, plan: &Plan) -> Self {
         let names: Vec<String> = plan.signals.iter().map(|signal| signal.name.clone()).collect();
         let is_clock = |place: usize| plan.signals[place].variable_type == VariableType::Clock;
@@ -324,7 +324,7 @@ impl<'a> SignalWriter<'a> {
         }
     }
 
-    /// Takes the samples of a task that are in their ring now. Whether all of them were some: FMU code can write over them.
+    /// Takes the present samples of a task from their ring. Returns whether all were valid: FMU code can write over them.
     pub fn take(&mut self, unit: UnitId, ring: SampleRing) -> bool {
         let mut whole = true;
         for sample in ring.take() {
@@ -350,7 +350,7 @@ impl<'a> SignalWriter<'a> {
         !self.taken.is_empty()
     }
 
-    /// Takes what was set by request at `time`: before what activations of that time have computed.
+    /// Takes values that were set by request at `time`: before those that activations of that time have computed.
     pub fn change(&mut self, time: Instant, changes: Vec<Set>) {
         let word = |(signal, words): Set| (signal, words.and_then(|words| self.word(signal, &words)));
         let changes: Vec<Change> = changes.into_iter().map(word).collect();
@@ -530,7 +530,7 @@ impl<'a> SignalWriter<'a> {
         newest.end_row();
     }
 
-    /// Writes what the columns show now.
+    /// Writes the present values of the columns.
     fn show(&mut self, time: Instant) {
         self.rows += 1;
         let cells = std::mem::take(&mut self.cells);
@@ -545,7 +545,7 @@ impl<'a> SignalWriter<'a> {
         self.cells = cells;
     }
 
-    /// Tells what columns show, where that is not the last of the values that were told in the order of tasks.
+    /// Corrects columns whose present value is not the last one in the order of tasks.
     fn settle(&mut self, time: Instant, told: BTreeMap<SignalId, Option<u64>>) {
         let cells = &self.cells;
         let other = told.into_iter().filter(|(signal, value)| cells.of(*signal) != *value && !cells.is_clock(*signal));
@@ -563,7 +563,7 @@ impl<'a> SignalWriter<'a> {
         }
     }
 
-    /// Writes what is left, and closes the files.
+    /// Writes the rest, and closes the files.
     pub fn finish(&mut self) {
         self.write_before(Instant::MAX);
         let mut belated = std::mem::take(&mut self.belated);
@@ -604,18 +604,18 @@ impl<'a> SignalWriter<'a> {
         self.files.iter().map(RotatedFiles::files).collect()
     }
 
-    /// What can be drawn of the rows so far; `None`: nobody wants that.
+    /// The overview of the rows so far; `None`: nobody wants it.
     pub fn overview(&self) -> Option<&Overview> {
         self.overview.as_ref()
     }
 
-    /// What a column shows now, as words; `None`: nothing.
+    /// The present value of a column, as words; `None`: it has none.
     pub fn value(&self, signal: SignalId) -> Option<Vec<u64>> {
         let value = self.cells.of(signal)?;
         Some(if self.rooms[signal.0].is_some() { bytes::packed(&self.texts.value(value)) } else { vec![value] })
     }
 
-    /// Rows that have come to the files so far, whichever of these could be written.
+    /// The number of rows so far, whether or not files could be written.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -625,7 +625,7 @@ impl<'a> SignalWriter<'a> {
         self.files.iter().map(RotatedFiles::bytes).sum()
     }
 
-    /// What a column has had last, a value or none, and since when; `None`: not in this run, or nobody looks on.
+    /// The last value of a column, if it has one, and its time; `None`: it had none in this run yet, or there is no observer.
     pub fn newest(&self, signal: SignalId) -> (Option<Values>, Option<Instant>) {
         let Some((word, time)) = self.newest.as_ref().map(|newest| newest.of_column(signal)) else {
             return (None, None);

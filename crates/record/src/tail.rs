@@ -1,9 +1,9 @@
 //! A file in MCAP format that is complete after each flush, and at every instant in between: whoever kills the process,
 //! what was flushed is there, and readers take it for a whole file.
 //!
-//! An MCAP file ends with a *tail*: the end of the data, a footer, the magic bytes. Readers want one at the end of the
+//! An MCAP file ends with a *tail*: the end of the data, a footer, the magic bytes. Readers expect one at the end of the
 //! file and read up to the first one. A flush puts new records in the place of the old tail, and the kernel may cut a write
-//! short when the process is killed in it. So it comes in steps, each of which leaves a file with both:
+//! short if the process is killed in it. So a flush takes several steps, each of which leaves a file with both:
 //!
 //! 1. a footer where the file will end; readers still find the old tail first,
 //! 2. all between that and the old tail,
@@ -21,14 +21,14 @@ use std::os::unix::fs::FileExt;
 /// End of data (without checksum), footer (without summary), magic.
 const TAIL: [u8; 50] = *b"\x0f\x04\0\0\0\0\0\0\0\0\0\0\0\x02\x14\0\0\0\0\0\0\0\
     \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x89MCAP0\r\n";
-/// The part of it behind the end of data.
+/// The part of the tail behind the end of data.
 const FOOTER: usize = 37;
 
-/// Where the bytes go.
+/// The destination of the bytes.
 pub(super) trait Medium {
-    /// Writes all of them, from `at` on.
+    /// Writes all bytes, from `at` on.
     fn put(&self, bytes: &[u8], at: u64) -> io::Result<()>;
-    /// Whether so much is there: nobody has cut it.
+    /// Whether the file has this length: nobody has cut it.
     fn is_whole(&self, _length: u64) -> io::Result<()> {
         Ok(())
     }
@@ -54,21 +54,21 @@ impl Medium for File {
 /// whatever came next would not follow what is there.
 pub(super) struct Tailed<M> {
     file: M,
-    /// Where the tail begins; 0: there is nothing yet.
+    /// The begin of the tail; 0: there is nothing yet.
     end: u64,
     records: Vec<u8>,
     broken: bool,
 }
 
 impl Tailed<File> {
-    /// The file, with what was flushed.
+    /// The file, with the flushed data.
     pub(super) fn into_written(self) -> Written {
         Written { file: self.file, length: self.end }
     }
 }
 
 impl<M: Medium> Tailed<M> {
-    /// In an empty file.
+    /// Data for an empty file.
     pub(super) fn new(file: M) -> Tailed<M> {
         Tailed { file, end: 0, records: Vec::new(), broken: false }
     }
@@ -123,12 +123,12 @@ impl<M: Medium> Tailed<M> {
         Ok(())
     }
 
-    /// Where in the file the next record begins.
+    /// The place of the next record in the file.
     pub(super) fn position(&self) -> u64 {
         self.end + self.records.len() as u64
     }
 
-    /// The file is complete with what was written up to now.
+    /// Completes the file with the data so far.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         if self.broken {
             return Err(Error::other("an earlier write has failed"));

@@ -21,7 +21,7 @@ struct Pool {
     values: HashMap<u64, Rc<[u8]>>,
     /// The number that was given last.
     last: u64,
-    /// How many were needed at the last look.
+    /// Number of texts that were in use at the last look.
     needed: usize,
 }
 

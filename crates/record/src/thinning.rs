@@ -1,8 +1,8 @@
-//! Which samples of a column are kept (`[[record.rule]]`): each n-th, and of these the ones that bring something new. Of a clock
-//! ticks are counted, each of which is something new.
+//! The samples of a column that are kept (`[[record.rule]]`): each n-th, and of these the ones with something new. For a clock,
+//! ticks are counted, each of which is new.
 //!
-//! Depends on the samples of one clock only, in the order of their times: the same in real and in virtual time. What a
-//! column counts begins with the run, so the second part of a run that was cut in two counts anew.
+//! The choice depends on the samples of one clock only, in the order of their times: the same in real and in virtual
+//! time. A column's count begins with the run, so the second part of a run that was cut in two counts from zero.
 
 use vecud_description::VariableType;
 use vecud_plan::{Rule, SignalPlan};

@@ -32,7 +32,7 @@ impl Unusable {
     /// Number of kinds: the largest first word of [`Unusable::to_words`].
     pub(super) const KINDS: u64 = 11;
 
-    /// As words; never three zeros.
+    /// The value as words; never three zeros.
     pub(super) fn to_words(self) -> [u64; 3] {
         match self {
             Unusable::Decimal(seconds) => [1, seconds.to_bits(), 0],

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Whether a file has what was written to it, `length` bytes. What is written behind that would hide that it was cut.
+/// Whether a file has all the data that was written to it, `length` bytes. Further data behind a cut would hide the cut.
 ///
 /// # Errors
 /// The file was cut.

@@ -14,7 +14,7 @@ pub struct PartsResult {
     pub preempted: Distribution,
     /// Waiting for the preemption lock, all of an activation together.
     pub blocked: Distribution,
-    /// In `fmi3Set…` and `fmi3Get…`, and in handing values on.
+    /// Time in `fmi3Set…` and `fmi3Get…`, and in handing values on.
     pub set_get: Distribution,
     /// Time of vecud itself, which is no part of the response: from the thread's first instruction to its next sleep,
     /// including setting and getting; FMU code, waits and other partitions are not included.
@@ -50,7 +50,7 @@ pub struct Causes {
     /// Activations that were still running when the next one was due: the first ones and the last ones.
     #[serde(serialize_with = "a_line_each")]
     pub overran: Vec<OverrunResult>,
-    /// How many of them there were.
+    /// Number of overruns, the listed ones included.
     pub overran_total: u64,
     /// Kernel counts of the thread; `None`: it could not report them.
     pub thread: Option<ThreadCounts>,
@@ -76,7 +76,7 @@ pub struct ActivationResult {
     /// The time from the thread's first instruction to the first FMI call: what has come for it, and the gate of the
     /// preemption lock.
     pub gate: u64,
-    /// In the model partition, without the following parts.
+    /// Time in the model partition, without the following parts.
     pub executing: u64,
     /// Other partitions of the rig ran on that core instead.
     pub preempted: u64,
@@ -88,7 +88,7 @@ pub struct ActivationResult {
     /// machine's.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wakeup_rig: u64,
-    /// How often it had to wait at the gate.
+    /// The number of waits at the gate.
     #[serde(default, skip_serializing_if = "is_default")]
     pub gate_waits: u32,
     /// The activation before it had not ended at its release.
@@ -104,7 +104,7 @@ pub struct ActivationResult {
     /// longest first. Of each its last activation counts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub others: Vec<OtherClock>,
-    /// How many others there were beyond these.
+    /// Number of further clocks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub more_others: u32,
     /// Work on its core between its release and its end (in a list of wake-ups: its wake-up) by the kernel's own trace,
@@ -138,7 +138,7 @@ impl ActivationResult {
 pub struct OtherClock {
     /// The clock that was at work, as `fmu.clock`.
     pub clock: String,
-    /// For how long its activation was under way meanwhile, ns; when it was interrupted itself: up to the wake-up.
+    /// Time in which its activation was under way meanwhile, ns; if it was interrupted itself, only up to the wake-up.
     pub overlap: u64,
     /// The other activation had not ended by then: it was itself interrupted.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -167,22 +167,22 @@ pub struct OverrunResult {
 /// Kernel counts of a thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThreadCounts {
-    /// From the start to the end of its first activation; `None`: that ended after the start was measured.
+    /// The counters from the start to the end of its first activation; `None`: that ended after the start was measured.
     pub first: Option<KernelCounters>,
-    /// From then on, or from the start.
+    /// The counters from then on, or from the start.
     pub later: KernelCounters,
 }
 
-/// What the kernel counts.
+/// The kernel's counters for a thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelCounters {
     /// Page faults that needed no disk.
     pub minor_faults: u64,
     /// Page faults that did.
     pub major_faults: u64,
-    /// How often the thread gave its core away.
+    /// The number of times that the thread gave its core away.
     pub voluntary_switches: u64,
-    /// How often the thread's core was taken away.
+    /// The number of times that the thread's core was taken away.
     pub involuntary_switches: u64,
 }
 

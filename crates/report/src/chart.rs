@@ -10,12 +10,12 @@
 //! | [`Chart::upright`], [`Chart::level`] | what is a limit to everything |
 //! | [`Chart::text`] | words |
 //!
-//! [`Chart::x`] and [`Chart::y`] turn values into coordinates of the drawing, which go to the right and down. What lies outside of an
-//! axis is drawn on its edge, and what is no number at its beginning: a chart is always finite. In a chart of rows
+//! [`Chart::x`] and [`Chart::y`] turn values into coordinates of the drawing, which go to the right and down. A value outside of an
+//! axis is drawn on its edge, and a value that is no number at its beginning: a chart is always finite. In a chart of rows
 //! ([`Frame::with_rows`], [`Axis::bare`]) vertical coordinates are those of the drawing.
 //!
 //! Texts are text: the chart escapes them. Colours, dashes and shapes are classes of html/style.css; a style is an index into
-//! them, of which [`COLOURS`] can be told apart, in grey as well.
+//! them, and [`COLOURS`] of them can be told apart, in grey as well.
 //!
 //! Screen readers get the title of the chart ([`Chart::svg`]), and the spans of its axes as a description.
 //!

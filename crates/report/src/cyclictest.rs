@@ -1,10 +1,10 @@
 //! `cyclictest.json`: wake-up latencies as `cyclictest --json` (rt-tests 2.x) writes them, for the tools that read that.
 //!
-//! What cyclictest measures is the machine, so a clock's values here are the machine's part of its wake-up latencies, without the
-//! time in which more urgent partitions of the rig had the core. A clock stands where cyclictest has a thread. The keys are those of its `file_version` 1, with the colons that
-//! `"cmdline:"` and `"rt_test_version:"` have in it. Like there, values are whole microseconds, rounded down, and `avg` has
-//! two decimals. What is more: `name`, the clock. What differs: the histogram has all values (cyclictest's ends at what `-h`
-//! says) to a bucket's width, and `node` is -1, which is cyclictest's word for "not known".
+//! cyclictest measures the machine, so a clock's values here are the machine's part of its wake-up latencies, without the time in which
+//! more urgent partitions of the rig had the core. A clock stands in the place of cyclictest's thread. The keys are those of its
+//! `file_version` 1, with the colons in `"cmdline:"` and `"rt_test_version:"`. As there, values are whole microseconds, rounded down, and
+//! `avg` has two decimals. There is one key more: `name`, the clock. Two things differ: the histogram has all values (cyclictest's ends at
+//! the limit of `-h`) to a bucket's width, and `node` is -1, which is cyclictest's word for "not known".
 
 use super::{ClockResult, Run, exit_code};
 use serde::Serialize;
@@ -42,7 +42,7 @@ pub fn cyclictest(run: &Run) -> Option<String> {
     Some(serde_json::to_string_pretty(&file).expect("strings, numbers and maps") + "\n")
 }
 
-/// As `uname -m` has it.
+/// The machine in the words of `uname -m`.
 const MACHINE: &str = match (cfg!(target_arch = "x86_64"), cfg!(target_arch = "aarch64")) {
     (true, _) => "x86_64",
     (_, true) => "aarch64",

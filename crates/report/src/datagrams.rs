@@ -1,4 +1,4 @@
-//! What became of the datagrams that were to activate a clock, or to tick one between the steps of its FMU, in one line.
+//! One line on the datagrams that were to activate a clock, or to tick one between the steps of its FMU.
 
 use super::format::{count, duration, plural};
 use super::{ClockResult, Run};

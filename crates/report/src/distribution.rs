@@ -12,7 +12,7 @@ use vecud_record::histogram::{Histogram, SparseHistogram};
 /// Figures of a histogram in `report.json`, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Statistics {
-    /// How many values there are; 0: the other figures mean nothing.
+    /// Number of values; 0: the other figures mean nothing.
     pub count: u64,
     /// The smallest value.
     pub min: u64,
@@ -72,7 +72,7 @@ pub struct Slice {
 }
 
 impl Distribution {
-    /// A distribution of these values.
+    /// The distribution of these values.
     pub fn of(values: impl IntoIterator<Item = u64>) -> Distribution {
         Histogram::of(values).into()
     }
@@ -85,7 +85,7 @@ impl Distribution {
         }
     }
 
-    /// Nothing was measured.
+    /// Whether nothing was measured.
     pub(super) fn is_empty(&self) -> bool {
         self.figures.count == 0
     }

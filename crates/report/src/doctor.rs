@@ -10,7 +10,7 @@ pub struct DoctorResult {
     pub fit: bool,
     /// Problems and advice, problems first.
     pub findings: Vec<DoctorFinding>,
-    /// What the last `vecud doctor` on this machine measured; `None`: there was none, or on no core of the run.
+    /// The measurements of the last `vecud doctor` on this machine; `None`: there was none, or on no core of the run.
     #[serde(default)]
     pub probe: Option<ProbeResult>,
 }

@@ -1,6 +1,6 @@
 //! Text that is cut off where its room ends.
 
-/// At most `width` characters; what is cut off shows as an ellipsis.
+/// At most `width` characters of a text; an ellipsis stands for the rest.
 pub(super) fn cut(text: &str, width: usize) -> String {
     match text.chars().count() <= width {
         true => text.to_owned(),

@@ -15,13 +15,13 @@ pub enum Ended {
 /// The cause of a run's end; a failure unless the run is [`Ended::Finished`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// At its stop time.
+    /// The run ended at its stop time.
     StopTime,
-    /// By SIGINT, SIGTERM, SIGHUP or SIGQUIT.
+    /// SIGINT, SIGTERM, SIGHUP or SIGQUIT ended the run.
     Signal,
-    /// By an overrun, as the rig says.
+    /// An overrun ended the run, as the rig says.
     Overrun,
-    /// By a failure.
+    /// A failure ended the run.
     Failure,
 }
 

@@ -1,5 +1,5 @@
-//! `report.json`: a [`Run`] as text, and back. Its fields are those of a [`Run`], those of docs/report.md that others rely on
-//! among them, and what follows from them: verdict, hints, violations of the lock.
+//! `report.json`: a [`Run`] as text, and back. Its fields are those of a [`Run`], and figures that follow from them: verdict,
+//! hints, violations of the lock. Other programs rely on the fields in docs/report.md.
 //!
 //! Unknown fields are ignored, and a missing field is an error, except those that were added later.
 
@@ -18,7 +18,7 @@ pub fn json(run: &Run) -> String {
 }
 
 /// The state of a running run, as `checkpoint.json`: the fields of `report.json`, and in `histograms` the content of
-/// `histograms.hlog`, so that all of it is of one instant.
+/// `histograms.hlog`, so that both are of one instant.
 pub fn checkpoint(run: &Run) -> String {
     #[derive(Serialize)]
     struct Checkpoint<'a> {

@@ -1,4 +1,4 @@
-//! What an FMU did against the standard.
+//! Offences of an FMU against the standard.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -8,8 +8,8 @@ use std::borrow::Cow;
 pub struct FindingResult {
     /// Which offence, in one word for programs.
     pub kind: Cow<'static, str>,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// One sentence, with the first occurrence.
+    /// One sentence about the first occurrence.
     pub message: String,
 }

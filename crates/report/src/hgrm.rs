@@ -36,7 +36,7 @@ pub fn hgrm(histogram: &Histogram) -> String {
     text
 }
 
-/// A `.hgrm` for each clock and metric of which there are values: file name and content.
+/// A `.hgrm` for each clock and metric with values: file name and content.
 pub fn hgrms(run: &Run) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut taken = HashSet::new();

@@ -1,4 +1,4 @@
-//! What the figures of a run point at, in words: where lateness came from, as far as the run itself can tell.
+//! Hints from the figures of a run, in words: the causes of lateness, as far as the run itself can tell.
 //!
 //! A pure function of the run. Each hint states its evidence in numbers; where there is none, nothing is said. Nothing here
 //! changes the verdict. In virtual time nothing is late, and there are no hints of lateness.

@@ -4,8 +4,8 @@
 //!
 //! Values are nanoseconds, compressed as HdrHistogram's other implementations write them (V2, deflated); `Interval_Max`
 //! is milliseconds, by their convention. The tag of a line is `<fmu>.<clock>.<metric>`, or `<fmu>.lock.hold` and
-//! `<fmu>.lock.wait` for the preemption lock. What a tag must not contain is written as in a URL (`%20` for a space), so
-//! that different names stay different. [`super::ReportFile::rebuild`] reads it back.
+//! `<fmu>.lock.wait` for the preemption lock. Characters that a tag must not contain are written as in a URL (`%20` for
+//! a space), so that different names stay different. [`super::ReportFile::rebuild`] reads it back.
 
 use super::metrics::metrics;
 use super::{Distribution, ProbeResult, Run};

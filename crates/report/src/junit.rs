@@ -1,8 +1,8 @@
 //! `junit.xml`: the checks of a run, for CI servers. One suite per FMU, and one for the rest.
 //!
 //! Guarantees: there is a failure exactly when the verdict of the run is "fail", and each problem that fails the run is the
-//! message of exactly one of them. Valid by the schemas of Jenkins (junit-10.xsd) and of Ant (JUnit.xsd, the strict one:
-//! no attribute and no element is missing). Text from FMUs is escaped; what XML cannot have becomes U+FFFD.
+//! message of exactly one failure. Valid by the schemas of Jenkins (junit-10.xsd) and of Ant (JUnit.xsd, the strict one: no
+//! attribute and no element is missing). Text from FMUs is escaped; characters that XML cannot have become U+FFFD.
 
 use super::markup::escape;
 use super::words::Word;

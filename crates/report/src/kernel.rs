@@ -18,7 +18,7 @@ pub struct CoreCounts {
     pub steal_ms: Option<u64>,
     /// System management interrupts, in which firmware has the core; `None`: the processor does not say (MSR 0x34).
     pub smis: Option<u64>,
-    /// How often the processor was slowed down because of heat or power; `None`: it does not say.
+    /// Number of times that the processor was slowed down because of heat or power; `None`: it does not say.
     pub throttled: Option<u64>,
 }
 
@@ -54,7 +54,7 @@ pub struct KernelTrace {
 /// Something that ran on a core in the stretch of an activation, as the kernel's trace has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelWork {
-    /// What ran: `softirq NET_RX`, `interrupt eth0`, `thread kworker/1:0`, or `idle`.
+    /// The kind of work: `softirq NET_RX`, `interrupt eth0`, `thread kworker/1:0`, or `idle`.
     pub what: String,
     /// Time that it had the core, ns, to the microsecond.
     pub ns: u64,

@@ -1,4 +1,4 @@
-//! The layout of `report.json`: what takes a line of its own, and what is left out.
+//! The layout of `report.json`: its lines, and the fields that are left out.
 
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
@@ -12,7 +12,7 @@ pub(super) fn a_line_each<T: Serialize, S: Serializer>(list: &[T], serializer: S
     lines::<T, S::Error>(list)?.serialize(serializer)
 }
 
-/// What says nothing is left out.
+/// Whether a value is the default and is left out.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

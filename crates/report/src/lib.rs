@@ -1,5 +1,7 @@
 //! Recording → report: pure functions from a finished [`Run`] to the files that people and tools read.
 //!
+//! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
+//!
 //! | function | file | for whom |
 //! |---|---|---|
 //! | [`json`] | `report.json` | scripts and CI; the fields of docs/report.md |

@@ -7,7 +7,7 @@ use vecud_plan::Limits;
 /// An activation that had not returned when the run was over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unreturned {
-    /// Its own running time, as far as it was observed, ns.
+    /// The activation's own running time, as far as it was observed, ns.
     pub ran: u64,
     /// Time since its first FMI call, ns.
     pub running: u64,

@@ -2,8 +2,8 @@
 
 use vecud_base::plain::plain;
 
-/// Text for content and for attributes: as [`vecud_base::plain::Plain`] writes it, and the two characters that XML 1.0 cannot have
-/// besides are U+FFFD.
+/// Text for content and for attributes: as [`vecud_base::plain::Plain`] writes it, with U+FFFD for two further characters that XML
+/// 1.0 cannot have.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
@@ -20,7 +20,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// Text [escaped](escape) as HTML, with what stands between two backticks as code, as in messages of this program.
+/// Text [escaped](escape) as HTML; text between two backticks is code, as in messages of this program.
 pub fn escape_with_code(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

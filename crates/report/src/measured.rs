@@ -1,10 +1,10 @@
-//! What a run has measured, to compute worst responses: its own, and those of later runs.
+//! The measurements of a run from which worst responses are computed: its own, and those of later runs.
 
 use super::{ClockResult, ReportFile};
 use vecud_plan::Mode;
 use vecud_plan::schedulability::{MeasuredClock, MeasuredRun};
 
-/// What a run that has just ended has measured, to compute its own bounds.
+/// The measurements of a run that has just ended, for its own bounds.
 pub fn measured(clocks: &[ClockResult]) -> MeasuredRun {
     MeasuredRun { this_run: true, clocks: clocks.iter().map(measured_of).collect() }
 }
@@ -33,7 +33,7 @@ impl ReportFile {
         self.run.mode == Mode::RealTime
     }
 
-    /// What an earlier run has measured, to compute bounds of later ones.
+    /// The measurements of an earlier run, for the bounds of later ones.
     pub fn measured(&self) -> MeasuredRun {
         MeasuredRun { this_run: false, clocks: self.run.clocks.iter().map(measured_of).collect() }
     }

@@ -4,7 +4,7 @@ use super::format::{duration, short_duration, some};
 use super::problem::{Broken, FailureKey, Kind, Problem};
 
 impl Problem {
-    /// One sentence naming culprit, place and way out; further lines are indented.
+    /// One sentence with culprit, place and way out; further lines are indented.
     pub fn message(&self) -> String {
         let who = &self.subject;
         // Exact: what is only just beyond a limit must not look like it.

@@ -1,4 +1,4 @@
-//! The metrics of each clock: their names, and its values of them.
+//! The metrics of each clock: their names and values.
 
 use crate::{ClockResult, Distribution};
 
@@ -25,7 +25,8 @@ pub(crate) fn metrics(clock: &ClockResult) -> Vec<(&'static str, &Distribution)>
 }
 
 impl ClockResult {
-    /// In the order of `report.json`, parts of the response after the others; arrivals, where there are some, last.
+    /// The distributions in the order of `report.json`, parts of the response after the others; arrivals, where there are some,
+    /// last.
     pub fn distributions(&mut self) -> impl Iterator<Item = &mut Distribution> {
         let ClockResult { wakeup_latency, start_latency, start_jitter, execution, response, parts, .. } = self;
         let own = [wakeup_latency, start_latency, start_jitter, execution, response];

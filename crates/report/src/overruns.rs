@@ -36,7 +36,7 @@ fn blocked(moment: &ActivationResult) -> String {
     format!("blocked for {} on the preemption lock{by}", duration(moment.blocked))
 }
 
-/// What the time before a wake-up went to.
+/// The causes of the time before a wake-up.
 fn woken(moment: &ActivationResult) -> String {
     let late = duration(moment.wakeup);
     let before: u64 = ran_before(moment);

@@ -10,7 +10,7 @@ pub struct Pauses {
     pub number: u64,
     /// Total duration, wall clock, s.
     pub seconds: f64,
-    /// The first of them.
+    /// The first pauses.
     pub first: Vec<PauseResult>,
 }
 

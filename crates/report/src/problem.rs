@@ -1,4 +1,4 @@
-//! What went wrong in a run, as data. Terminal, page, JUnit and exit code go by kind, subject and severity, never by the
+//! Problems of a run, as data. Terminal, page, JUnit and exit code go by kind, subject and severity, never by the
 //! [words](Problem::message).
 
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// What a line for people begins with.
+    /// The begin of a line for people.
     pub fn prefix(self) -> &'static str {
         if self == Severity::Failure { "error" } else { "warning" }
     }
@@ -99,8 +99,8 @@ impl fmt::Display for Subject {
     }
 }
 
-/// What can be wrong with a run; in `report.json` with these names in snake case. Times without a unit in their name are ns, those that
-/// end in `_s` simulation time. A kind with a `text` is worded where it is found: by a file system, by the runner, or by what is read.
+/// The kinds of problems; in `report.json` with these names in snake case. Times without a unit in their name are ns; those that end in
+/// `_s` are simulation time. A kind with a `text` gets its words where it is found: by a file system, by the runner, or by a reader.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Kind {
@@ -113,9 +113,9 @@ pub enum Kind {
     },
     /// More overruns than the rig's `max_overruns`.
     OverrunLimit {
-        /// How many there were.
+        /// Number of occurrences.
         count: u64,
-        /// How many there may be.
+        /// The limit for that number.
         limit: u64,
     },
     /// An activation ran for longer than the rig's `max_execution_us`.
@@ -126,72 +126,72 @@ pub enum Kind {
         limit: u64,
         /// The watchdog took its priority.
         demoted: bool,
-        /// One that had not returned when the run was over is beyond the limit: how long ago it began.
+        /// For an activation beyond the limit that had not returned at the end of the run: the time since its begin.
         running: Option<u64>,
     },
     /// An overrun ended the run, as the rig says.
     StoppedByOverrun {
-        /// When the activation was due, s.
+        /// Time at which the activation was due, s.
         due_s: f64,
-        /// How late it was.
+        /// Delay of the activation.
         late: u64,
         /// Ticks of the clock wait in a queue, which was full.
         queues: bool,
     },
     /// There were overruns.
     Overruns {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
         /// Ticks of the clock wait in a queue, which was full.
         queues: bool,
     },
     /// Ticks came too late for their own time.
     Retimed {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
     },
     /// Datagrams came faster than the rig allows.
     RateLimited {
-        /// How many too many.
+        /// Number of items beyond the rate.
         count: u64,
-        /// Where they came in.
+        /// The address that received them.
         address: String,
-        /// How many may come in a second.
+        /// The accepted number in a second.
         max_rate: f64,
     },
     /// The kernel has dropped datagrams.
     KernelDropped {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
-        /// Where they came in.
+        /// The address that received them.
         address: String,
     },
     /// The operating system has refused to raise the priority of locked sections.
     LockUnprotected {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
     },
     /// Activations ran on another core than planned.
     OtherCore {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
         /// The core that was planned.
         planned: usize,
     },
     /// Calls returned a warning.
     Warnings {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
-        /// Its name: `fmi3Warning`.
+        /// Name of the status: `fmi3Warning`.
         status: String,
-        /// `run.log` has what the instance has said of it; else somebody was told that.
+        /// Whether `run.log` has the messages of the instance; else they were told to the caller.
         in_run_log: bool,
     },
     /// A call failed.
     CallFailed {
         /// Name of the function.
         function: String,
-        /// What came of it, and where: `returned fmi3Error for clock a at 0.5 s`.
+        /// The outcome of the call and its place: `returned fmi3Error for clock a at 0.5 s`.
         outcome: String,
         /// The rig's keys that bear on the failure.
         keys: Vec<FailureKey>,
@@ -211,35 +211,36 @@ pub enum Kind {
         function: String,
         /// The activation time, s.
         time_s: f64,
-        /// When its first FMI call was, s.
+        /// Time of its first FMI call, s.
         since_s: f64,
-        /// How long ago that was.
+        /// Time since then.
         running: u64,
-        /// What asked for it; `None`: the end of the run.
+        /// The limit that asked for its end; `None`: the end of the run.
         over: Option<LimitKey>,
-        /// How long it may take then (`shutdown_timeout`), s.
+        /// Time in which it must return then (`shutdown_timeout`), s.
         timeout_s: f64,
-        /// From when on recordings waited for it, s; `None`: nothing is recorded.
+        /// Time from which on recordings waited for it, s; `None`: nothing is recorded.
         recorded_s: Option<f64>,
     },
-    /// When a report of a run without an end was made, an activation had lasted for long: the other clocks go on, and it may never return.
+    /// At the time of a report of a run without an end, an activation had lasted for long: the other clocks go on, and it may
+    /// never return.
     Lasts {
         /// Name of the function that it is in.
         function: String,
         /// The activation time, s.
         time_s: f64,
-        /// How long ago its first FMI call was.
+        /// Time since its first FMI call.
         running: u64,
         /// Releases of its clock that found it still running.
         found: u64,
-        /// From when on recordings wait for it, s; `None`: nothing is recorded.
+        /// Time from which on recordings wait for it, s; `None`: nothing is recorded.
         recorded_s: Option<f64>,
     },
     /// An instance did something that the standard forbids.
     Offence {
         /// Which offence, as findings of an instance have it.
         offence: Cow<'static, str>,
-        /// How often.
+        /// Number of occurrences.
         count: u64,
         /// The sentence, with the first occurrence.
         text: String,
@@ -251,7 +252,7 @@ pub enum Kind {
     },
     /// The trace is complete as far as it goes, and does not go as far as it should.
     TraceShortened {
-        /// In which file, and why.
+        /// The file, and the reason.
         text: String,
     },
     /// There is no whole trace.
@@ -263,14 +264,14 @@ pub enum Kind {
     StimulusBroken {
         /// Where, and why.
         words: String,
-        /// What came of that.
+        /// The effect on the run.
         effect: Broken,
     },
     /// A stimulus feeds numbers that are none.
     StimulusNan {
-        /// Where the first one is, and what gets it.
+        /// The place of the first one, and the variable that gets it.
         words: String,
-        /// How many cells are like that, as far as the stimulus was read.
+        /// Number of such cells, as far as the stimulus was read.
         count: u64,
     },
     /// Somebody has changed a stimulus while it was read.
@@ -280,38 +281,38 @@ pub enum Kind {
     },
     /// Activations came before their row of a stimulus was read.
     Starved {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
         /// The clock of the first one.
         clock: String,
-        /// When that was, s.
+        /// Time of the first one, s.
         first_s: f64,
     },
     /// Values of a delayed connection were not there when they were to be seen.
     Missed {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
         /// The clock that was to see them.
         consumer: String,
-        /// The clock that the first of them is from.
+        /// The clock that produced the first one.
         producer: String,
-        /// When that was to be visible, s.
+        /// Time at which it should have been visible, s.
         visible_s: f64,
     },
     /// Values of a delayed connection were overwritten before they were seen.
     Overwritten {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
         /// The clock that was to see them.
         consumer: String,
-        /// When the first of them was due, s.
+        /// Time at which the first one was due, s.
         first_s: f64,
     },
     /// Recorded columns may differ from those of virtual time.
     MayDiffer {
-        /// How many of those that would not.
+        /// Number of columns that may differ.
         columns: usize,
-        /// From when on, s.
+        /// Time from which on they may differ, s.
         from_s: Option<f64>,
         /// Why.
         cause: String,
@@ -320,29 +321,29 @@ pub enum Kind {
     },
     /// Calls of FMU code that vecud could not tell whose they are.
     ForeignCalls {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
     },
     /// A callback of vecud's own has panicked.
     Panicked,
     /// Log messages came too fast to be kept.
     LogDropped {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
     },
     /// Samples could not be recorded.
     SamplesDropped {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
     },
     /// Samples came after their row was written.
     SamplesLate {
-        /// How many.
+        /// Number of occurrences.
         count: u64,
     },
     /// A run failed that had hardly any memory left.
     MemoryShort {
-        /// What the runner had at most, MiB.
+        /// The most memory that the runner had, MiB.
         most_mib: u64,
         /// Limit of the runner's memory, MiB.
         limit_mib: u64,
@@ -367,7 +368,7 @@ pub enum Kind {
     },
     /// FMU code has written over what was measured.
     MemoryOverwritten {
-        /// What cannot be what was measured.
+        /// Names of the values that are impossible.
         names: Vec<String>,
     },
     /// After one of several runs the next one could not begin.
@@ -389,12 +390,12 @@ pub enum Kind {
     Unfinished {
         /// The run appears to continue; otherwise it was cut off.
         goes_on: bool,
-        /// How long it had taken when this was known of it, s.
+        /// Duration until the result was known, s.
         after_s: f64,
     },
     /// Levels of an FMU share FIFO priorities.
     SharedPriorities {
-        /// The levels and what sharing costs them, as `vecud check` says it.
+        /// The levels and the cost of sharing, in the words of `vecud check`.
         text: String,
     },
     /// The operating system refuses priorities, cores or punctual wake-ups that real time needs.
@@ -429,7 +430,7 @@ pub enum Kind {
     },
     /// Only the text is known: the problem is of a report of format 1, or of a kind that came after this version.
     Other {
-        /// What reports of format 1 say that it is about.
+        /// The subject in a report of format 1.
         #[serde(default)]
         topic: Topic,
         /// The sentence.
@@ -476,7 +477,7 @@ pub enum FailureKey {
     Log,
 }
 
-/// What came of a stimulus that cannot be read any further.
+/// The consequence of a stimulus that cannot be read any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Broken {
@@ -488,7 +489,7 @@ pub enum Broken {
     NotNeeded,
 }
 
-/// What a problem is about, as far as reports sort problems by it.
+/// The topic by which reports sort problems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
@@ -502,7 +503,7 @@ pub enum Topic {
     Overruns,
     /// FMU code has crashed, ended the process, or does not return.
     FmuCode,
-    /// What the standard forbids.
+    /// An offence against the standard.
     Offence,
     /// Anything else.
     #[default]
@@ -510,7 +511,7 @@ pub enum Topic {
 }
 
 impl Kind {
-    /// What reports sort it by.
+    /// The topic by which reports sort the problem.
     pub fn topic(&self) -> Topic {
         match self {
             Kind::LatencyLimit { .. } => Topic::LatencyLimit,
@@ -526,17 +527,17 @@ impl Kind {
 }
 
 impl Problem {
-    /// One that fails the run.
+    /// A problem that fails the run.
     pub fn failure(subject: Subject, kind: Kind) -> Problem {
         Problem { severity: Severity::Failure, subject, kind }
     }
 
-    /// One that is worth knowing.
+    /// A problem that is only worth knowing.
     pub fn warning(subject: Subject, kind: Kind) -> Problem {
         Problem { severity: Severity::Warning, subject, kind }
     }
 
-    /// One of which only the text is known.
+    /// A problem that is known by its text alone.
     pub fn other(severity: Severity, text: impl Into<String>) -> Problem {
         Problem { severity, subject: Subject::Run, kind: Kind::Other { topic: Topic::Other, text: text.into() } }
     }

@@ -1,6 +1,6 @@
 //! A [`Problem`] as `report.json` has it: an object of its kind, severity, subject and text, and the figures of the kind.
 //!
-//! The text of a known kind is made anew of its figures. A kind that is not known came after this version: its text is kept.
+//! The text of a known kind is made from its figures. An unknown kind came after this version: its text is kept.
 
 use super::{Kind, Problem, Severity, Subject, Topic};
 use serde::de::Error as _;

@@ -31,7 +31,7 @@ pub struct Run {
     /// The command line that started it, its program first; empty: it is not known, or another program's session.
     #[serde(default)]
     pub command: Vec<String>,
-    /// When it started: RFC 3339, UTC.
+    /// Start of the run: RFC 3339, UTC.
     pub started: String,
     /// The common start instant, CLOCK_MONOTONIC, ns: to lay a kernel trace beside the run. 0: it never started.
     pub start_monotonic_ns: i64,
@@ -47,11 +47,11 @@ pub struct Run {
     /// Whether it has ended.
     #[serde(default, with = "word")]
     pub ended: Ended,
-    /// What went wrong, most important first; empty when all is well.
+    /// Problems, most important first; empty if all is well.
     pub problems: Vec<Problem>,
-    /// What the user should know although nothing went wrong.
+    /// Notes for the user that are no problems.
     pub notes: Vec<String>,
-    /// When it has paused.
+    /// Pauses of the run.
     #[serde(default)]
     pub pauses: Pauses,
     /// The machine.
@@ -68,7 +68,7 @@ pub struct Run {
     /// The stimuli, in rig order.
     #[serde(default)]
     pub stimuli: Vec<StimulusResult>,
-    /// With `--repeat`: which of the runs it is, counted from 1.
+    /// With `--repeat`: the number of the run, counted from 1.
     pub repetition: Option<u32>,
     /// Samples that could not be recorded.
     pub samples_dropped: u64,
@@ -134,7 +134,7 @@ impl SignalResult {
 pub struct StimulusResult {
     /// The file of the stimulus.
     pub file: String,
-    /// What inputs got between two rows.
+    /// The interpolation between two rows.
     #[serde(with = "word")]
     pub interpolation: Interpolation,
     /// Columns that were used.
@@ -145,7 +145,7 @@ pub struct StimulusResult {
     pub rows: u64,
     /// Activations that came before their row was read, and got an older one.
     pub starved: u64,
-    /// The first of them: clock and activation time, s.
+    /// The first starved activation: clock and activation time, s.
     #[serde(default, with = "first_starved")]
     pub first_starved: Option<(String, f64)>,
 }
@@ -157,27 +157,27 @@ pub struct HostResult {
     pub kernel: String,
     /// The kernel is a PREEMPT_RT one.
     pub preempt_rt: bool,
-    /// How threads were scheduled.
+    /// The scheduling of threads.
     #[serde(with = "word")]
     pub scheduling: Scheduling,
     /// FIFO priorities that the rig asks for: lowest and highest.
     pub fifo_band_asked: (FifoPriority, FifoPriority),
     /// FIFO priorities that partitions had; `None`: they had none.
     pub fifo_band_used: Option<(FifoPriority, FifoPriority)>,
-    /// All memory was locked.
+    /// Whether all memory was locked.
     pub memory_locked: bool,
-    /// How much of it was, bytes.
+    /// Bytes of locked memory.
     pub memory_locked_bytes: u64,
-    /// How much there was to be locked when the run began, bytes; 0: nobody asked.
+    /// Bytes that were to be locked when the run began; 0: no locking was requested.
     pub memory_wanted_bytes: u64,
-    /// What the process of the FMUs had of the machine's memory while the run went on; `None`: nobody has seen it.
+    /// The machine's memory that the process of the FMUs used while the run went on; `None`: it was not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_over_time: Option<MemoryOverTime>,
     /// `/dev/cpu_dma_latency` was held at 0.
     pub dma_latency_held: bool,
     /// The clock that releases are instants of.
     pub clock: String,
-    /// How long before each release its thread looked at the clock instead of sleeping, µs.
+    /// Time before each release in which its thread polled the clock instead of sleeping, µs.
     pub spin_us: f64,
     /// Model name of the processor.
     pub cpu_model: String,
@@ -185,7 +185,8 @@ pub struct HostResult {
     pub cpus_online: usize,
     /// Cores isolated from the scheduler.
     pub isolated_cpus: Vec<usize>,
-    /// How many threads of the whole machine wanted a core before the run began: means of 1, 5 and 15 minutes; `None`: not known.
+    /// Number of threads of the whole machine that wanted a core before the run began: means of 1, 5 and 15 minutes; `None`:
+    /// unknown.
     #[serde(default)]
     pub load_at_start: Option<[f64; 3]>,
     /// Load average at the end of the run, including its own threads; for a run that was not [`Ended::Finished`], at
@@ -197,7 +198,7 @@ pub struct HostResult {
     pub doctor: Option<DoctorResult>,
     /// Further facts, in display order.
     pub facts: Vec<Fact>,
-    /// What the kernel counted for each core of partitions while the run went on; empty in virtual time.
+    /// The kernel's counters for each core of partitions while the run went on; empty in virtual time.
     #[serde(default)]
     pub cores: Vec<CoreCounts>,
 }
@@ -233,7 +234,7 @@ impl HostResult {
 pub struct FmuResult {
     /// Name in the rig.
     pub name: String,
-    /// What the user named.
+    /// The path as the user named it.
     pub path: String,
     /// Final status of the instance.
     #[serde(with = "word")]
@@ -252,11 +253,11 @@ pub struct FmuResult {
 /// Figures of the calls of one function; in `report.json` in this form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallResult {
-    /// Its name in C, as the FMU's version of FMI has it.
+    /// Name of the function in C, in the FMU's version of FMI.
     pub function: Cow<'static, str>,
-    /// How often it was called, from the first instance of it to the last.
+    /// Number of calls, from the first instance of the FMU to the last.
     pub calls: u64,
-    /// How long all of these calls took; `None`: nobody has measured it.
+    /// Duration of all calls; `None`: it was not measured.
     pub total_ns: Option<u64>,
 }
 
@@ -271,9 +272,9 @@ pub struct LockResult {
     pub leaked: u64,
     /// Unlocks without a lock.
     pub unbalanced: u64,
-    /// From lock to unlock.
+    /// Time from lock to unlock.
     pub hold: Distribution,
-    /// From asking for it to having it, when somebody else had it.
+    /// Time from the request to the acquisition, if another thread held the lock.
     pub wait: Distribution,
 }
 
@@ -289,7 +290,7 @@ pub struct ClockResult {
     pub kind: TaskKind,
     /// Interval of a periodic clock, s.
     pub interval_s: Option<f64>,
-    /// What activates it, for people: `every 10 ms`, `plant.crank_tooth`.
+    /// The source of its activations, for people: `every 10 ms`, `plant.crank_tooth`.
     pub activated_by: String,
     /// `priority` in the XML; `None`: a task without a clock.
     #[serde(deserialize_with = "Option::deserialize")] // one that is missing is an error
@@ -316,15 +317,15 @@ pub struct ClockResult {
     pub retimed: u64,
     /// Ticks and releases that the end of the run has thrown away: they waited, had not begun, or had not returned.
     pub discarded: u64,
-    /// What came for a clock that datagrams activate, in real time.
+    /// Datagrams for a clock that they activate, in real time.
     #[serde(flatten, with = "counts_or_nulls")]
     pub datagrams: Option<DatagramCounts>,
-    /// What only steps have; `None`: it makes none.
+    /// The counts of a task that makes steps; `None`: it makes none.
     #[serde(flatten)]
     pub steps: Option<StepCounts>,
     /// Limits of the rig, ns.
     pub max_latency: Option<u64>,
-    /// Computed worst response, and what serves to compute it.
+    /// Computed worst response, and the input of the computation.
     #[serde(flatten)]
     pub schedulability: Schedulability,
     /// Release → first instruction after the sleep.
@@ -351,7 +352,7 @@ pub struct ClockResult {
 }
 
 impl ClockResult {
-    /// What the machine had of the wake-up latencies: all of them in a run that did not tell it from what the rig had.
+    /// The machine's part of the wake-up latencies: the whole latencies in a run that did not tell it from the rig's part.
     pub fn wakeup_machine(&self) -> &Distribution {
         match self.parts.wakeup_machine.is_empty() {
             true => &self.wakeup_latency,
@@ -366,7 +367,7 @@ impl ClockResult {
 pub struct OverTime {
     /// Length of an interval, s; the first one begins when the run does, the last one may be shorter.
     pub interval_s: f64,
-    /// How exactly instants in it are known, s; 0: not at all, in reports that do not have that yet.
+    /// The precision of its instants, s; 0: they are unknown, in older reports.
     #[serde(default)]
     pub resolution_s: f64,
     /// Release → first FMI call.
@@ -375,18 +376,19 @@ pub struct OverTime {
     /// Release → last get done.
     #[serde(serialize_with = "on_one_line")]
     pub response: Vec<Option<u64>>,
-    /// When in its interval each of these start latencies came.
+    /// The time within its interval of each of these start latencies.
     #[serde(default, skip_serializing_if = "is_default")]
     pub start_latency_peaks: Peaks,
-    /// When in its interval each of these responses came.
+    /// The time within its interval of each of these responses.
     #[serde(default, skip_serializing_if = "is_default")]
     pub response_peaks: Peaks,
 }
 
-/// When in its interval each of the longest values came. Empty where an interval is as short as instants are known.
+/// The time within its interval of each of the longest values. Empty where an interval is as short as the precision of instants.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Peaks {
-    /// From the run's start to when the instant of the longest value begins, s; it lasts for [`OverTime::resolution_s`].
+    /// Time from the run's start to the begin of the instant of the longest value, s; the instant lasts for
+    /// [`OverTime::resolution_s`].
     #[serde(serialize_with = "on_one_line")]
     pub at_s: Vec<Option<f64>>,
     /// The longest value of the rest of the interval, ns; `None`: there was no other.
@@ -403,7 +405,7 @@ pub struct ConnectionResult {
     pub to: String,
     /// `immediate` or `delayed`.
     pub timing: String,
-    /// What that means here, in words.
+    /// The meaning of the delay here, in words.
     pub delay: String,
     /// Values that were not there yet when they were to be seen.
     pub missed: u64,
@@ -414,11 +416,11 @@ pub struct ConnectionResult {
 /// Whether columns have the bytes that virtual time would record; in `report.json` as it is here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PromiseResult {
-    /// Nothing has come too late for that.
+    /// Whether no value came too late for that.
     pub holds: bool,
-    /// Columns of which it is promised.
+    /// Number of columns that the promise covers.
     pub covered: usize,
-    /// All columns.
+    /// Number of all columns.
     pub columns: usize,
     /// Simulation time from which on they may differ, s; `None`: they do not, or nobody knows.
     pub until_s: Option<f64>,
@@ -430,7 +432,7 @@ pub struct PromiseResult {
 /// rate-limited, dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DatagramCounts {
-    /// All that have come.
+    /// Number of all datagrams.
     pub received: u64,
     /// Beyond the rig's `max_rate`.
     pub rate_limited: u64,

@@ -233,7 +233,7 @@ fn clock(
     }
 }
 
-/// The worst of these responses, and a thread that did nothing unusual.
+/// Causes: the worst of these responses, and a thread that did nothing unusual.
 fn causes(responses: &[u64], set_get: u64) -> Causes {
     let mut worst: Vec<(usize, u64)> = responses.iter().copied().enumerate().collect();
     worst.sort_by_key(|(_, response)| std::cmp::Reverse(*response));

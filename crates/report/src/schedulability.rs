@@ -1,4 +1,5 @@
-//! What of a clock's record serves to compute worst responses, and the one that was computed; in `report.json` as it is here.
+//! The parts of a clock's record from which worst responses are computed, and the computed one; `report.json` has them in this
+//! form.
 
 use super::format::short_duration;
 use serde::{Deserialize, Serialize};
@@ -18,11 +19,11 @@ pub struct Schedulability {
     pub predicted_from: Option<PredictedFrom>,
 }
 
-/// Where the figures of a computed response come from.
+/// The origin of the figures of a computed response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PredictedFrom {
-    /// The rig gives all of them.
+    /// The rig gives all figures.
     Rig,
     /// The figures are the worst that this run has measured.
     Run,

@@ -1,9 +1,9 @@
-//! What the steps of an FMU are counted by, and these figures in words.
+//! The counters of an FMU's steps, and these figures in words.
 
 use super::format::{count, duration, plural};
 use serde::{Deserialize, Serialize};
 
-/// What off its communication point is no more than rounding, s.
+/// A smaller distance from the communication point is rounding, s.
 pub(super) const ROUNDING: f64 = 1e-9;
 
 /// The figures that only steps have; in `report.json` as they are here.
@@ -19,7 +19,7 @@ pub struct StepCounts {
     /// have none.
     #[serde(default)]
     pub taken_back: u64,
-    /// How often it was taken into Event Mode; the initial one is not among them.
+    /// Number of entries into Event Mode, without the initial one.
     pub events: u64,
     /// Ticks from outside of the steps that were handled at the next communication point.
     pub deferred: u64,
@@ -33,21 +33,21 @@ pub struct StepCounts {
     /// The furthest that a step without early return was away from its communication point by the FMU's word
     /// (`lastSuccessfulTime`), s.
     pub max_deviation_s: f64,
-    /// Of an FMU that vecud integrates; `None`: it makes its steps itself. Reports of earlier versions have none.
+    /// The integration by vecud; `None`: the FMU makes its steps itself. Reports of earlier versions have none.
     #[serde(default)]
     pub integration: Option<IntegrationCounts>,
 }
 
-/// The figures of the integration of FMUs for Model Exchange; where several are integrated together, those of all of them.
+/// The figures of the integration of FMUs for Model Exchange; if several are integrated together, the figures of all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IntegrationCounts {
     /// Steps of the solver.
     pub solver_steps: u64,
-    /// Steps of it that were made smaller, by their error or since the FMU has discarded them.
+    /// Number of steps of the solver that were made smaller, for their error or because the FMU has discarded them.
     pub rejected_solver_steps: u64,
-    /// How often derivatives were computed.
+    /// Number of evaluations of derivatives.
     pub right_hand_sides: u64,
-    /// The most of these in one release: what bounds its execution.
+    /// The most evaluations of derivatives in one release: they bound its execution.
     pub most_right_hand_sides: u64,
     /// Jacobian matrices that were computed.
     pub jacobians: u64,

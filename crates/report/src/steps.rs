@@ -16,7 +16,7 @@ pub(super) fn lines(run: &Run) -> impl Iterator<Item = String> {
     })
 }
 
-/// `3 clocks`; `3 tasks` where one of them makes steps, and belongs to no clock.
+/// `3 clocks`; `3 tasks` if one of them makes steps, and belongs to no clock.
 pub(super) fn tasks<'a>(clocks: impl IntoIterator<Item = &'a ClockResult>) -> String {
     let (mut number, mut word) = (0, "clock");
     for clock in clocks {

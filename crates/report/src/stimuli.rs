@@ -1,4 +1,4 @@
-//! How `report.json` writes what a [`super::StimulusResult`] holds otherwise.
+//! Fields of a [`super::StimulusResult`] that `report.json` has in another form.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

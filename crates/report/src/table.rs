@@ -12,7 +12,7 @@ use vecud_base::plain::{plain, plain_lines};
 use vecud_plan::Mode;
 use vecud_record::histogram::Histogram;
 
-/// Where the table is shown.
+/// The screen of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
     /// Characters per line.
@@ -32,7 +32,7 @@ pub struct Live {
     pub elapsed: f64,
     /// The length of the run, s, when it has one.
     pub stop: Option<f64>,
-    /// How threads are scheduled.
+    /// The scheduling of threads.
     pub scheduling: Scheduling,
     /// The kernel is a PREEMPT_RT one.
     pub preempt_rt: bool,
@@ -42,7 +42,7 @@ pub struct Live {
     pub values: Vec<LiveValue>,
 }
 
-/// One clock.
+/// The row of one clock.
 #[derive(Clone, Debug)]
 pub struct LiveRow {
     /// `<fmu>.<clock>`.
@@ -193,9 +193,9 @@ fn scheduling(scheduling: Scheduling, preempt_rt: bool) -> (&'static str, Style)
 struct Column {
     title: &'static str,
     width: usize,
-    /// Which of [`GROUPS`] it belongs to.
+    /// Index of its group in [`GROUPS`].
     group: usize,
-    /// When it is left out on a narrow screen: largest first, 0 never.
+    /// Order in which columns are left out on a narrow screen: largest first, 0 never.
     rank: u8,
     cell: fn(&LiveRow) -> String,
 }
@@ -286,8 +286,8 @@ fn table(rows: &[LiveRow], all: &[LiveRow], screen: Screen) -> Vec<String> {
     lines
 }
 
-/// Where a mark in a row stands: instead of the last columns, of as many as it needs, but never of the counts. Gives the first of
-/// these columns, and how wide they are together.
+/// The place of a mark in a row: it replaces as many of the last columns as it needs, but never the counts. Returns the first of
+/// these columns, and their width together.
 fn place_of(mark: &str, kept: &[&Column]) -> (usize, usize) {
     let wanted = mark.chars().count() + 1;
     let (mut first, mut room) = (kept.len(), 0);

@@ -1,4 +1,4 @@
-//! What a report says of the trace.
+//! The trace in a report.
 
 use super::KernelTrace;
 use super::words::word_or_null;
@@ -9,17 +9,17 @@ use vecud_record::trace::TraceItem;
 /// The trace of a run; in `report.json` as it is here, without the pictures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceResult {
-    /// How much was traced; `None`: not known.
+    /// The amount of tracing; `None`: unknown.
     #[serde(default, with = "word_or_null")]
     pub mode: Option<TraceMode>,
     /// Events that came faster than they could be kept.
     pub dropped: u64,
     /// The files, in the order in which they were written.
     pub files: Vec<TraceFile>,
-    /// What the kernel has traced; `None`: the rig does not ask for it.
+    /// The kernel's trace; `None`: the rig does not ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelTrace>,
-    /// Stretches of it to be drawn.
+    /// Spans of the trace that are drawn.
     #[serde(skip)]
     pub pictures: Vec<Picture>,
 }
@@ -31,10 +31,10 @@ pub struct TraceFile {
     pub name: String,
     /// Why it was written.
     pub why: Vec<String>,
-    /// From when on it shows the run, ns from its start.
+    /// Begin of the part of the run that it shows, ns from its start.
     #[serde(rename = "from_s", with = "in_seconds")]
     pub from: i64,
-    /// Until when it shows the run, ns from its start.
+    /// End of the part of the run that it shows, ns from its start.
     #[serde(rename = "to_s", with = "in_seconds")]
     pub to: i64,
     /// Activations that are in it.
@@ -63,7 +63,7 @@ impl TraceFile {
 /// A stretch of the trace to be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// What happened in it; `None`: it is the first of the run.
+    /// The event that it shows; `None`: it is the first span of the run.
     pub why: Option<String>,
     /// The span that the picture shows, ns from the start of the run: from and to.
     pub from: i64,

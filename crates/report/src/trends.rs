@@ -10,7 +10,7 @@ use serde::Serialize;
 /// The version of the format of `vecud report A B C --json`; see [`super::FORMAT_VERSION`].
 const FORMAT_VERSION: u64 = 1;
 
-/// Runs in their order, and the clocks that any of them has.
+/// Runs in their order, and the clocks that any run has.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trends {
     format_version: u64,
@@ -20,16 +20,16 @@ pub struct Trends {
     pub clocks: Vec<TrendClock>,
 }
 
-/// One of the runs.
+/// One run.
 #[derive(Clone, Debug, Serialize)]
 pub struct TrendRun {
-    /// As the user named it.
+    /// The name that the user gave.
     pub name: String,
     /// Name of its rig.
     pub rig: String,
     /// Version of vecud.
     pub version: String,
-    /// When it started: RFC 3339, UTC; empty: it never did.
+    /// Start of the run: RFC 3339, UTC; empty: it never started.
     pub started: String,
     /// Mode of the run, as in `report.json`.
     pub mode: &'static str,
@@ -37,7 +37,7 @@ pub struct TrendRun {
     pub verdict: &'static str,
     /// Whether it has ended, as in `report.json`.
     pub ended: &'static str,
-    /// What went wrong, most important first.
+    /// Problems, most important first.
     pub problems: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct TrendClock {
     pub fmu: String,
     /// Name of the clock.
     pub clock: String,
-    /// What each run has of it, in the order of the runs; `None`: it has no such clock.
+    /// The clock's values in each run, in the order of the runs; `None`: the run has no such clock.
     pub points: Vec<Option<TrendPoint>>,
 }
 

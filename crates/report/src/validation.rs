@@ -54,9 +54,9 @@ pub enum Weight {
 /// Something about an FMU that its user should know.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
-    /// How much it weighs.
+    /// The weight of the finding.
     pub weight: Weight,
-    /// The file that it is about, in the FMU; `None`: it is about what the FMU does, or about all of it.
+    /// The file of the FMU that the finding is about; `None`: it is about the FMU's behaviour, or about the whole FMU.
     pub file: Option<String>,
     /// Line and column in that file, from 1; `None`: it is about no place in it.
     pub at: Option<(u32, u32)>,
@@ -91,7 +91,7 @@ impl Remark {
     }
 }
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum CheckOutcome {
     /// Nothing is wrong; something may be odd.
@@ -116,17 +116,17 @@ impl CheckOutcome {
 }
 
 impl Check {
-    /// One that was made.
+    /// A check that was made.
     pub fn done(name: impl Into<String>, seen: impl Into<String>, remarks: Vec<Remark>) -> Check {
         Check { name: name.into(), not_tried: None, seen: seen.into(), remarks }
     }
 
-    /// One that was not made, and why.
+    /// A check that was not made, and the reason.
     pub fn not_tried(name: impl Into<String>, why: impl Into<String>) -> Check {
         Check { name: name.into(), not_tried: Some(why.into()), seen: String::new(), remarks: Vec::new() }
     }
 
-    /// What came of it.
+    /// The outcome of the check.
     pub fn outcome(&self) -> CheckOutcome {
         match self.remarks.iter().any(|remark| remark.weight == Weight::Finding) {
             true => CheckOutcome::Finding,
@@ -205,7 +205,7 @@ impl Validation {
         format!("{}: {sum} ({ok} ok, {wrong} with findings, {left} not tried)", Plain(&self.file))
     }
 
-    /// As JSON, pretty-printed, always in the same order.
+    /// The validation as JSON, pretty-printed, always in the same order.
     pub fn json(&self) -> String {
         let said = Said {
             format_version: FORMAT_VERSION,

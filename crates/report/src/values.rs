@@ -1,4 +1,4 @@
-//! Values that are watched, below the table of the clocks: as many columns of them side by side as fit.
+//! Watched values, below the table of the clocks: as many columns of them side by side as fit.
 
 use super::ellipsis::cut;
 use vecud_base::plain::plain;
@@ -14,17 +14,18 @@ pub struct LiveValue {
 
 /// Names are cut at this, however wide the screen is.
 const LONGEST_NAME: usize = 40;
-/// Values have this room at least, so that what stands beside them keeps its place while they change.
+/// The least width of a value, so that text beside it keeps its place while the value changes.
 const NARROWEST_VALUE: usize = 12;
 /// Between two columns.
 const GAP: usize = 4;
 
-/// Lines that values may have of `lines`, which they share with so many clocks: half of them, or what the clocks leave.
+/// Lines of a screen of `lines` for values, beside this number of clocks: half of them, or the lines that the clocks leave.
 pub(super) fn room(lines: usize, clocks: usize) -> usize {
     lines.saturating_sub(clocks).max(lines / 2)
 }
 
-/// At most so many lines, none longer than the screen is wide; an empty one comes first. What does not fit is counted in the last one.
+/// At most this number of lines, none longer than the screen is wide; an empty one comes first. The last one counts the values
+/// that do not fit.
 pub(super) fn lines(values: &[LiveValue], columns: usize, most: usize) -> Vec<String> {
     let Some(rows) = most.checked_sub(1).filter(|rows| *rows > 0 && !values.is_empty()) else { return Vec::new() };
     let names: Vec<String> = values.iter().map(|value| cut(&plain(&value.name), LONGEST_NAME)).collect();

@@ -9,7 +9,7 @@ use vecud_record::board::Scheduling;
 
 /// A type whose values are words of `report.json`.
 pub(super) trait Word: Copy + 'static {
-    /// What the type means, for messages.
+    /// The meaning of the type, for messages.
     const WHAT: &'static str;
     /// All values of the type.
     const ALL: &'static [Self];
@@ -31,7 +31,7 @@ pub(super) mod word {
     }
 }
 
-/// `#[serde(with = "word_or_null")]` of a field that may be `null`, and must be there.
+/// `#[serde(with = "word_or_null")]` for a field that must be present and may be `null`.
 pub(super) mod word_or_null {
     use super::*;
 
@@ -44,7 +44,7 @@ pub(super) mod word_or_null {
     }
 }
 
-/// The value of a word; one that no value has is an error that says what it should be.
+/// The value of a word; for an unknown word an error with the possible ones.
 pub(super) fn of<T: Word, E: Error>(word: &str) -> Result<T, E> {
     let ours = env!("CARGO_PKG_VERSION");
     let known = T::ALL.iter().copied().find(|value| value.word() == word);

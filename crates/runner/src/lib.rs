@@ -1,5 +1,7 @@
 //! The process that holds FMU code.
 //!
+//! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
+//!
 //! The runner gets a plan and a piece of shared memory from the supervisor, loads and initialises the FMUs, runs the plan in real
 //! (`realtime`) or virtual time (`virtual_time`), ends the FMUs, and leaves. All its results and messages go to the shared
 //! memory, so that none is lost when FMU code takes the process down. Once activations run, this process does not fork, create

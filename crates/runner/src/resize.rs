@@ -64,8 +64,8 @@ impl Resizable {
             let now = |size: usize| run.instances[fmu.0].sizes[size].load(Relaxed);
             resize(array.batch, control::elements(&array.lengths, now));
             for (element, place) in array.places.iter_mut().enumerate() {
-                *place =
-                    control::place(&array.lengths, element, |size| sizes[size].start, now).map(|place| place as u32);
+                *place = control::element_place(&array.lengths, element, |size| sizes[size].start, now)
+                    .map(|place| place as u32);
             }
             let Some(column) = array.column else { continue };
             for (element, place) in array.places.iter().enumerate() {

@@ -1,23 +1,23 @@
-//! What methods that choose the length of their steps have in common.
+//! The common part of methods that choose the length of their steps.
 
 use super::Equations;
 use super::asked::{MeteredModel, Tried, Trouble};
 use super::fixed::Step;
 use super::weights::Weights;
 
-/// What came of a step with an estimated error.
+/// The result of a step with an estimated error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum AdaptiveStep {
     /// The error is tolerable.
     Good {
-        /// How long the next step should be, in seconds.
+        /// Length of the next step, in seconds.
         next: f64,
         /// Whether that follows from the error. Else it is only as far as a step may grow at once.
         is_estimate: bool,
     },
-    /// The step has to be made again.
+    /// The step must be repeated.
     Bad {
-        /// How long it should be then, in seconds.
+        /// Length of the repeated step, in seconds.
         next: f64,
     },
 }
@@ -28,8 +28,8 @@ pub(super) fn rms(states: usize, of: impl Fn(usize) -> f64) -> f64 {
     (sum / states as f64).sqrt()
 }
 
-/// How long a first step may be whose error grows with some power of its length (Hairer, Nørsett, Wanner, II.4): one right-hand side,
-/// at a point that is a small step from `x0` along `f0`. `x1` and `f1` are written over.
+/// A length for a first step whose error grows with some power of its length (Hairer, Nørsett, Wanner, II.4): one right-hand side, at
+/// a point that is a small step from `x0` along `f0`. `x1` and `f1` are overwritten.
 pub(super) fn first_length<E: Equations>(
     asked: &mut MeteredModel<'_, E>,
     weights: &Weights,

@@ -5,9 +5,9 @@ use super::{Answer, Equations, Indicators, ModelError, Stopped, WorkBudget, Work
 
 /// Why a step came to nothing.
 pub(super) enum Trouble<F> {
-    /// A smaller step may mend it; if none does, this is what is said.
+    /// A smaller step may succeed; if none does, this is the failure.
     Smaller(Stopped<F>),
-    /// Nothing mends it.
+    /// No other step succeeds.
     Stop(Stopped<F>),
 }
 

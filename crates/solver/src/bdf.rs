@@ -14,20 +14,20 @@ use super::{Equations, Structure};
 use std::ops::RangeInclusive;
 
 const MAX_ORDER: usize = 5;
-/// How much each order leans from the backward differentiation formula to a smaller error.
+/// The shift of each order's formula from the backward differentiation formula to a smaller error.
 const LEANING: [f64; MAX_ORDER + 1] = [0.0, -0.1850, -1.0 / 9.0, -0.0823, -0.0415, 0.0];
 /// 1 + 1/2 + ... + 1/k.
 const SUMS: [f64; MAX_ORDER + 1] = [0.0, 1.0, 1.5, 11.0 / 6.0, 25.0 / 12.0, 137.0 / 60.0];
 
-/// How often the corrector is iterated before its matrix, or the length of the step, is to blame.
+/// The most iterations of the corrector before its matrix, or the length of the step, is to blame.
 const ITERATIONS: u32 = 4;
-/// How much of the tolerable error may be left of the iteration's.
+/// The part of the tolerable error that the iteration's error may have.
 const ITERATED: f64 = 0.15;
 /// However much closer the last iterations have come, a first one is not trusted to come closer than this.
 const SMALLEST_RATE: f64 = 0.04;
 /// Iterations that come closer by less than this with one matrix say nothing of how they will with the next one.
 const TELLING_RATE: f64 = 0.3;
-/// With each iteration that comes closer, so much is still held of how much worse those before were.
+/// With each iteration that comes closer, this part of the worse rates before is remembered.
 const REMEMBERED: f64 = 0.5;
 const SAFETY: f64 = 0.75;
 /// Down to this tolerance a single step may make all of the tolerable error ([`share_of_a_step`]).
@@ -39,8 +39,8 @@ const SHRINKS_TO: f64 = 0.2;
 const GROWS_TO: f64 = 10.0;
 /// A step that might grow by less than this stays as it is: another length means another matrix, and a history that has to settle.
 const WORTHWHILE: f64 = 1.2;
-/// A history for steps of a length is of no use for those that are so much shorter or longer: what is left of rounding and of the
-/// corrector would be scaled up with the power of the order.
+/// Ratios of step lengths for which a history is of use: beyond them, remains of rounding and of the corrector would be scaled up
+/// with the power of the order.
 const COMPARABLE: RangeInclusive<f64> = 0.01..=100.0;
 /// Lengths that differ by less than this are those of goals that are equally far apart, up to rounding.
 const SAME_LENGTH: f64 = 1e-11;
@@ -58,7 +58,7 @@ pub(super) struct Bdf {
     order: usize,
     /// The length of step that the history is in, in seconds.
     length: f64,
-    /// How many steps the history has had this length and order.
+    /// Number of steps for which the history has had this length and order.
     equal_steps: usize,
     /// The states at the end of the history and their backward differences.
     differences: [Vec<f64>; MAX_ORDER + 3],
@@ -78,16 +78,16 @@ pub(super) struct Bdf {
     factors: Factors,
     /// The share of the Jacobian in the matrix that was taken apart; 0 where none was.
     factored: f64,
-    /// By how much the last iterations have come closer, where that is known of this matrix.
+    /// The rate at which the last iterations have come closer, if it is known for this matrix.
     rate: Option<f64>,
     predicted: Vec<f64>,
     /// The derivatives at the predicted states.
     predicted_f: Vec<f64>,
     history: Vec<f64>,
-    /// What the corrector adds to the prediction.
+    /// The corrector's addition to the prediction.
     correction: Vec<f64>,
     change: Vec<f64>,
-    /// What the formula was short of before that change.
+    /// The residual of the formula before that change.
     residual: Vec<f64>,
     f: Vec<f64>,
     moved: Vec<f64>,
@@ -163,7 +163,7 @@ impl Bdf {
         self.size(weights, &self.change, x) < 1.0
     }
 
-    /// How large an error of these states is, in units of what is tolerable in a step.
+    /// The size of an error of these states, in units of the tolerable error of a step.
     fn size(&self, weights: &Weights, error: &[f64], x: &[f64]) -> f64 {
         rms(x.len(), |i| error[i] / weights.tolerable(i, x[i].abs())) / self.share
     }
@@ -252,7 +252,7 @@ impl Bdf {
         self.differences[2].fill(0.0);
     }
 
-    /// The differences of the same polynomial for steps that are so many times as long.
+    /// The differences of the same polynomial for steps that are `factor` times as long.
     #[expect(clippy::needless_range_loop, reason = "the numbers are those of the formulas")]
     fn rescale(&mut self, factor: f64) {
         let (whole, scaled) = (transformation(self.order, 1.0), transformation(self.order, factor));
@@ -273,7 +273,7 @@ impl Bdf {
         }
     }
 
-    /// Where the polynomial of the history leads, and what of the formula is known.
+    /// The end of the history's polynomial, and the known part of the formula.
     #[expect(clippy::needless_range_loop, reason = "the numbers are those of the formulas")]
     fn predict(&mut self) {
         self.predicted.copy_from_slice(&self.differences[0]);
@@ -286,7 +286,7 @@ impl Bdf {
         }
     }
 
-    /// Solves the formula for the states at the end of the step, which become `x1`. Says how many iterations that took; `None` if the
+    /// Solves the formula for the states at the end of the step, which become `x1`. Returns the number of iterations; `None` if the
     /// step must be shorter.
     fn correct<E: Equations>(
         &mut self,
@@ -335,8 +335,8 @@ impl Bdf {
         }
     }
 
-    /// How iterations will come closer with another matrix of the same Jacobian: what is wrong about that counts by its share, so that a
-    /// smaller one is taken to be no better. Nothing is known of a new Jacobian.
+    /// Estimates the rate of iterations with another matrix of the same Jacobian: its error counts by its share, so that a smaller one
+    /// is taken to be no better. Nothing is known of a new Jacobian.
     fn expect_of_matrix(&mut self, share: f64) {
         let worse = (share / self.factored).max(1.0);
         self.rate = if self.is_jacobian_new {
@@ -396,9 +396,9 @@ impl Bdf {
         Ok(None)
     }
 
-    /// Whether how iterations came closer before says how close the first one of this step has come, whose change is this large. Where the
-    /// matrix makes a change small that would be large without it, that is as it should be, or the equations are not as stiff any more as
-    /// the matrix. Nothing but another iteration tells one from the other: the error of the step is estimated from the changes, too.
+    /// Whether the rate of earlier iterations tells how close the first one of this step has come, whose change is this large. If the
+    /// matrix makes a change small that would be large without it, either that is right, or the equations are no longer as stiff as the
+    /// matrix. Only another iteration tells one from the other: the error of the step is estimated from the changes, too.
     fn is_first_trusted(&self, weights: &Weights, size: f64) -> bool {
         let damped = |i: usize| (self.residual[i] - self.change[i]).abs() / self.share;
         (0..self.change.len()).all(|i| damped(i) <= size * weights.tolerable(i, self.predicted[i].abs()))
@@ -444,12 +444,12 @@ fn share_of_a_step(tolerance: f64) -> f64 {
     share.max(ROUNDING / tolerance)
 }
 
-/// The error of a step is so many times the correction, or the difference of the same order.
+/// The factor of a step's error to the correction, or to the difference of the same order.
 fn error_constant(order: usize) -> f64 {
     LEANING[order] * SUMS[order] + 1.0 / (order as f64 + 1.0)
 }
 
-/// From differences to the polynomial's values at points that are `factor` lengths apart, and back (with a factor of 1).
+/// Turns differences into the polynomial's values at points that are `factor` lengths apart, and back (with a factor of 1).
 #[expect(clippy::needless_range_loop, reason = "the numbers are those of the formulas")]
 fn transformation(order: usize, factor: f64) -> Transformation {
     let mut matrix = [[0.0; MAX_ORDER + 1]; MAX_ORDER + 1];

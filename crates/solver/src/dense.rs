@@ -10,12 +10,12 @@ pub struct SquareMatrix {
 }
 
 impl SquareMatrix {
-    /// All zero.
+    /// A matrix of zeros.
     pub fn new(size: usize) -> SquareMatrix {
         SquareMatrix { size, elements: vec![0.0; size * size] }
     }
 
-    /// How many rows and columns it has.
+    /// The number of rows and of columns.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -25,12 +25,12 @@ impl SquareMatrix {
         self.elements.fill(value);
     }
 
-    /// One row.
+    /// A row.
     pub fn row(&self, row: usize) -> &[f64] {
         &self.elements[row * self.size..][..self.size]
     }
 
-    /// One row, to be written.
+    /// A row, for writing.
     pub fn row_mut(&mut self, row: usize) -> &mut [f64] {
         &mut self.elements[row * self.size..][..self.size]
     }
@@ -55,7 +55,7 @@ impl IndexMut<(usize, usize)> for SquareMatrix {
 pub struct Factors {
     /// Both triangles; the lower one has ones on its diagonal.
     triangles: SquareMatrix,
-    /// With which row each row was exchanged.
+    /// For each row, the row with which it was exchanged.
     exchanged: Vec<usize>,
 }
 

@@ -7,9 +7,9 @@ use super::asked::{MeteredModel, Tried};
 use super::fixed::Step;
 use super::weights::Weights;
 
-/// Where in the step the stages 2 to 6 are.
+/// The places of the stages 2 to 6 in the step.
 const NODES: [f64; 5] = [0.2, 0.3, 0.8, 8.0 / 9.0, 1.0];
-/// What the stages 2 to 6 are made of: shares of the slopes before them.
+/// The weights of the stages 2 to 6: shares of the slopes before them.
 const STAGES: [[f64; 5]; 5] = [
     [0.2, 0.0, 0.0, 0.0, 0.0],
     [3.0 / 40.0, 9.0 / 40.0, 0.0, 0.0, 0.0],
@@ -22,7 +22,7 @@ const END: [f64; 6] = [35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0
 /// The estimated error: shares of the slopes 1 to 7.
 const ERROR: [f64; 7] =
     [71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0];
-/// What the interpolation has besides both ends and their slopes: shares of the slopes 1 to 7.
+/// The further term of the interpolation beside both ends and their slopes: shares of the slopes 1 to 7.
 const BETWEEN: [f64; 7] = [
     -12715105075.0 / 11282082432.0,
     0.0,
@@ -37,25 +37,25 @@ const BETWEEN: [f64; 7] = [
 const SHRINKS_TO: f64 = 0.2;
 const GROWS_TO: f64 = 10.0;
 const SAFETY: f64 = 0.9;
-/// How much the error of the step before counts in the choice of the next one.
+/// The weight of the last step's error in the choice of the next length.
 const BETA: f64 = 0.04;
 /// An error that counts as that of a step before where there is none, and the least that is remembered.
 const SMALLEST_ERROR: f64 = 1e-4;
 
-/// Steps whose length stability limits rather than accuracy: so many of them, without so many others among them, and the equations are
-/// stiff.
+/// The equations are stiff if stability rather than accuracy limits the length of this number of steps, without this number of others
+/// among them.
 const STIFF_STEPS: u32 = 15;
 const OTHER_STEPS: u32 = 6;
 /// The length of a step times the largest eigenvalue at which the method is about to become unstable.
 const STABLE: f64 = 3.25;
 
-/// Work vectors, and what is remembered from step to step.
+/// Work vectors, and the memory from step to step.
 #[derive(Clone, Debug)]
 pub(super) struct Dopri5 {
     /// The slopes 2 to 6; 1 and 7 are the step's own.
     slopes: [Vec<f64>; 5],
     stage: Vec<f64>,
-    /// The error of the step before, in units of what is tolerable.
+    /// The error of the last step, in units of the tolerable error.
     last_error: f64,
     was_rejected: bool,
     stiff_steps: u32,
@@ -145,7 +145,7 @@ impl Dopri5 {
         Ok(AdaptiveStep::Good { next, is_estimate: wanted < most })
     }
 
-    /// The estimated error of the step that was computed, in units of what is tolerable.
+    /// The estimated error of the computed step, in units of the tolerable error.
     fn error(&self, weights: &Weights, step: &Step) -> f64 {
         rms(step.x1.len(), |i| {
             let mut error = ERROR[0] * step.f0[i] + ERROR[6] * step.f1[i];

@@ -38,7 +38,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// From a communication point to a time, without a look ahead and without a stop after internal steps.
+    /// A goal from a communication point to a time, without a look ahead and without a stop after internal steps.
     pub fn end(point: f64, until: f64) -> Goal {
         Goal { point, until, limit: until, event: f64::INFINITY, steps: false }
     }
@@ -47,17 +47,18 @@ impl Goal {
 /// Why a drive stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reached {
-    /// At [`Goal::until`].
+    /// The drive is at [`Goal::until`].
     Until {
         /// Whether an internal step ends here, so that it may be completed. Else the next one is under way, and goes on from here.
         step_ended: bool,
     },
-    /// At the right side of a state event. [`Drive::roots`] says of which indicators, and [`Drive::restart`] must follow.
+    /// The drive is at the right side of a state event. [`Drive::roots`] tells the indicators. Then [`Drive::restart`] must
+    /// follow.
     Event {
         /// Whether it was located. Else it has happened somewhere before: [`WorkBudget::events`] was 0.
         located: bool,
     },
-    /// At the end of an internal step before the goal: [`Goal::steps`].
+    /// The drive is at the end of an internal step before the goal: [`Goal::steps`].
     Step,
 }
 
@@ -67,7 +68,7 @@ pub enum Reached {
 pub struct Pace {
     /// Length of the next step, in seconds; 0 where it is not known yet, or only together with the steps before.
     pub length: f64,
-    /// The error of the step before, in units of what is tolerable.
+    /// The error of the last step, in units of the tolerable error.
     pub error: f64,
 }
 
@@ -82,16 +83,16 @@ pub struct Drive {
     /// Whether `step.f0` are the derivatives at `t` and `x`.
     knows_derivatives: bool,
     step: Step,
-    /// How the step ends that was made but whose end has not been reached.
+    /// The ending of a step that was made but whose end has not been reached.
     under_way: Option<Ending>,
-    /// How many steps were given up on the way to a goal, since the model refuses to be there.
+    /// Number of steps on the way to a goal that were given up, since the model refuses to be there.
     given_up: u32,
     /// Whether the model has refused something since the last restart, and so may refuse the end of a step as well.
     has_refused: bool,
-    /// How long the step was, in seconds, when the model first refused what was asked on the way to an event in it; 0: it has not, or
-    /// a step as long has been made since.
+    /// Length of the step, in seconds, when the model first refused an answer on the way to an event in it; 0: it has not, or a step
+    /// as long has been made since.
     refused_event: f64,
-    /// How long the next step is to be where the method chooses it, in seconds; 0 where that is not known yet.
+    /// Length of the next step if the method chooses it, in seconds; 0: unknown so far.
     pace: f64,
     /// [`Goal::event`] of the goal that it goes to.
     event: f64,
@@ -112,8 +113,8 @@ enum Ending {
 }
 
 impl Drive {
-    /// For a model with so many continuous states and event indicators. All memory is taken here: where the numbers change, a new
-    /// drive is needed. Before the first [`Drive::to`] there must be a [`Drive::restart`].
+    /// A drive for a model with these numbers of continuous states and event indicators. It allocates all memory here: if the
+    /// numbers change, a new drive is needed. Precondition of the first [`Drive::to`]: a [`Drive::restart`].
     ///
     /// # Panics
     /// If an internal step or a tolerance is not a positive number.
@@ -142,7 +143,8 @@ impl Drive {
         }
     }
 
-    /// Goes on in place of another one, where that stands, with other numbers of states or indicators: [`Drive::restart`] must follow.
+    /// Goes on in place of another drive, at its time, with other numbers of states or indicators: [`Drive::restart`] must
+    /// follow.
     pub fn follow(&mut self, before: &Drive) {
         (self.t, self.counts) = (before.t, before.counts);
     }
@@ -157,7 +159,7 @@ impl Drive {
         &self.x
     }
 
-    /// The continuous states, to be overwritten by those that the model has after an event. [`Drive::restart`] must follow.
+    /// The continuous states, to be overwritten by those of the model after an event. [`Drive::restart`] must follow.
     pub fn states_mut(&mut self) -> &mut [f64] {
         self.is_at_event = true;
         &mut self.x
@@ -185,7 +187,7 @@ impl Drive {
         self.integrator.set_structure(structure);
     }
 
-    /// What a run is taken up again with.
+    /// The data with which a run is continued.
     pub fn pace(&self) -> Pace {
         let length = if self.integrator.looks_back() { 0.0 } else { self.pace };
         Pace { length, error: self.integrator.last_error() }
@@ -197,10 +199,10 @@ impl Drive {
         self.integrator.set_last_error(pace.error);
     }
 
-    /// Starts at a time, with the states that it has ([`Drive::states_mut`]): at first, and after each event, when the model is in
-    /// Continuous-Time Mode (again). The model is told both, and the domains of its indicators are remembered from here. A method that
-    /// chooses its steps finds the length of the first one anew, Bdf with order 1: a step as long as those before could pass over all that
-    /// follows closely upon the event, as the next bounce of a ball does.
+    /// Starts at a time, with its states ([`Drive::states_mut`]): at first, and after each event, when the model is in Continuous-Time
+    /// Mode (again). The model is told both, and the domains of its indicators are remembered from here. A method that chooses its steps
+    /// determines the length of the first one anew, Bdf with order 1: a step as long as those before could pass over events that follow
+    /// closely, as the next bounce of a ball does.
     pub fn restart<E: Indicators>(&mut self, equations: &mut E, t: f64) -> Result<(), Stopped<E::Failure>> {
         self.t = t;
         self.begin_anew();
@@ -210,8 +212,8 @@ impl Drive {
         Ok(())
     }
 
-    /// Must follow where anything but the integration and events has changed what the model answers, as continuous inputs do that were
-    /// set at a communication point. Says whether that has changed the domain of an indicator: a state event at [`Drive::time`].
+    /// Must follow a change of the model's answers that neither the integration nor an event has made, such as continuous inputs that
+    /// were set at a communication point. Returns whether it has changed the domain of an indicator: a state event at [`Drive::time`].
     pub fn after_inputs<E: Indicators>(&mut self, equations: &mut E) -> Result<bool, Stopped<E::Failure>> {
         // A step that has been made leads beyond, by what the model was before.
         let mut goes_on = self.under_way.is_none();
@@ -237,7 +239,8 @@ impl Drive {
         self.pace = 0.0;
     }
 
-    /// Forgets what was known of the model, and asks for the indicators where it stands; for the derivatives as well where that is wanted.
+    /// Forgets the answers of the model, and asks for the indicators at the present point; on request for the derivatives as
+    /// well.
     fn look<E: Indicators>(&mut self, equations: &mut E, wants_derivatives: bool) -> Result<(), Stopped<E::Failure>> {
         self.under_way = None;
         self.given_up = 0;
@@ -424,7 +427,7 @@ impl Drive {
         }
     }
 
-    /// Where the internal step from here ends, and how long it is. One that is whole has the length that was wished, to the bit.
+    /// The end and the length of the internal step from here. A whole step has the wanted length, to the bit.
     fn end_on_grid(&self, goal: &Goal) -> (f64, f64) {
         let internal_step = self.method.internal_step().unwrap_or(f64::INFINITY);
         let on_grid = |number: f64| goal.point + number * internal_step;

@@ -4,7 +4,7 @@ use super::dense::SquareMatrix;
 
 /// Ordinary differential equations x' = f(t, x), asked for in two steps: the point is told, then the answer is read.
 pub trait Equations {
-    /// What the caller's model says where it fails, or refuses to the end.
+    /// The failure of the caller's model.
     type Failure;
 
     /// Time and continuous states for all that is asked until the next call: `SetTime` and `SetContinuousStates`, and whatever of
@@ -24,15 +24,15 @@ pub trait Equations {
 
 /// Equations whose solution has events: an indicator z that changes between z > 0 and z ≤ 0.
 pub trait Indicators: Equations {
-    /// All indicators at the point last told. Not asked for where there are none.
+    /// All indicators at the point last told. Not called if there are none.
     fn indicators(&mut self, z: &mut [f64]) -> Result<(), ModelError<Self::Failure>>;
 }
 
 /// Why the model gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ModelError<F> {
-    /// Not at this point: a smaller step may mend it. The failure is what is said if it does not.
+    /// The model refuses this point: a smaller step may succeed. If it does not, this is the failure.
     Discard(F),
-    /// At all.
+    /// The model fails.
     Failed(F),
 }

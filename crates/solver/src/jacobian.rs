@@ -14,8 +14,8 @@ pub(super) struct Point<'a> {
     pub(super) f: &'a [f64],
 }
 
-/// ∂f/∂x at the point last told. States are moved by a share of their sizes; those of which no two are in one derivative together, in
-/// one evaluation. `moved` and `there` are written over.
+/// ∂f/∂x at the point last told. States are moved by a share of their sizes; states that no derivative has in common are moved in one
+/// evaluation. `moved` and `there` are overwritten.
 pub(super) fn jacobian<E: Equations>(
     asked: &mut MeteredModel<'_, E>,
     structure: &Structure,

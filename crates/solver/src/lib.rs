@@ -1,6 +1,9 @@
 //! Integration of Model Exchange FMUs; in [`master`], the algorithms that step a group of FMUs.
 //!
-//! Integrates what Model Exchange FMUs tell of themselves: derivatives of their states, and indicators whose change of sign is an event.
+//! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
+//!
+//! It integrates the equations of Model Exchange FMUs: derivatives of their states, and indicators whose change of sign is an
+//! event.
 //!
 //! Guaranteed, whatever the method:
 //! - The model is the caller's, behind [`Equations`] and [`Indicators`]; nothing here knows of FMUs, clocks or files.
@@ -73,7 +76,7 @@
 //! [`Drive::to`] goes on; nothing goes back over a point that was returned.
 //!
 //! At a communication point the caller may set inputs. Then the model answers otherwise, and the drive must hear of it:
-//! [`Drive::after_inputs`] says whether that alone is an event.
+//! [`Drive::after_inputs`] tells whether that alone is an event.
 
 #![forbid(unsafe_code)]
 

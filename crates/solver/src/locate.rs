@@ -6,16 +6,16 @@ use super::fixed::Step;
 use super::method::Integrator;
 use super::roots::{Roots, narrow};
 
-/// How often a step is repeated to another end before the earliest one is taken at which a domain is known to have changed.
+/// The most repetitions of a step to another end; then the earliest end counts at which a domain is known to have changed.
 const REPETITIONS: u32 = 5;
 
 /// Moves the end of a step in which a domain has changed to the right side of the earliest change. Up to the time `from` none has, where
 /// the indicators are `roots.begin`; at the end they are `roots.end`. The model is told the new end last.
 ///
-/// The search goes over what the method says of the states inside of the step. Where that is less exact than the method, the step is
-/// repeated to the end that was found: it is the method's own solution that must have changed its domain, and that is handed on. Where
-/// the event `is_close` to the beginning of the step, what is inside of the step is as exact, and is handed on itself. Where another event
-/// is `known` to be at the end of the step, a change just before it is at that end too: the step is the method's own as it is.
+/// The search uses the method's states inside of the step. If these are less exact than the method, the step is repeated to the end that
+/// was found: the method's own solution must have changed its domain, and is the result. If the event `is_close` to the beginning of the
+/// step, the states inside of the step are as exact, and are the result. If another event is `known` at the end of the step, a change just
+/// before it counts as at that end: the step is the method's own already.
 pub(super) fn locate<E: Indicators>(
     asked: &mut MeteredModel<'_, E>,
     integrator: &mut Integrator,

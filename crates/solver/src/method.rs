@@ -8,7 +8,7 @@ use super::fixed::{Rk4, Step, euler, on_line, on_parabola};
 use super::weights::Weights;
 use super::{Answer, Equations, Stopped, Structure};
 
-/// How a drive integrates.
+/// The integration method of a drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
     /// The explicit Euler method, order 1.
@@ -28,13 +28,13 @@ pub enum Method {
     },
     /// Numerical differentiation formulas of order 1 to 5, for stiff equations, which choose order and steps.
     Bdf {
-        /// As that of Dopri5.
+        /// The tolerance, as for Dopri5.
         tolerance: f64,
     },
     /// Dopri5 until stability limits its steps rather than accuracy, then Bdf. That goes on after events, too: what Dopri5 leaves of a
     /// stiff solution would cross indicators again and again.
     Auto {
-        /// As that of Dopri5.
+        /// The tolerance, as for Dopri5.
         tolerance: f64,
     },
 }
@@ -57,7 +57,7 @@ impl Method {
     }
 }
 
-/// A method with what it needs to work.
+/// A method with its work memory.
 #[derive(Clone, Debug)]
 pub(super) enum Integrator {
     Euler,
@@ -141,12 +141,12 @@ impl Integrator {
         }
     }
 
-    /// With which power of its length the estimated error of a first step grows.
+    /// The power of its length with which the estimated error of a first step grows.
     pub(super) fn first_power(&self) -> f64 {
         if self.bdf().is_some() { 2.0 } else { 5.0 }
     }
 
-    /// What the choice of the next step remembers of the error before; 0 where it remembers nothing.
+    /// The memory of the last error for the choice of the next step; 0: there is none.
     pub(super) fn last_error(&self) -> f64 {
         self.dopri5().map_or(0.0, Dopri5::last_error)
     }
@@ -219,7 +219,7 @@ impl Integrator {
         }
     }
 
-    /// Whether what is between is the method's own solution, and no approximation of it.
+    /// Whether the states between the ends are the method's own solution, and no approximation of it.
     pub(super) fn is_exact_between(&self) -> bool {
         matches!(self, Integrator::Euler) || self.bdf().is_some()
     }

@@ -1,10 +1,10 @@
-//! Where event indicators change their domain.
+//! Search for the times at which event indicators change their domains.
 
-/// The domains of all indicators, and what is needed to find the time at which one changes.
+/// The domains of all indicators, and the memory for finding the time at which one changes.
 #[derive(Clone, Debug)]
 pub(super) struct Roots {
-    /// Whether each indicator was positive after the last event. They are remembered, not computed anew from where a step begins:
-    /// an indicator that is zero there has not changed since.
+    /// Whether each indicator was positive after the last event. The signs are remembered, not computed anew from the begin of a
+    /// step: an indicator that is zero there has not changed since.
     domains: Vec<bool>,
     /// The indicators where the drive stands: at the beginning of the step, or within it.
     pub(super) begin: Vec<f64>,
@@ -12,7 +12,7 @@ pub(super) struct Roots {
     pub(super) within: Vec<f64>,
     /// The indicators where it ends.
     pub(super) end: Vec<f64>,
-    /// The indicators at both ends of what a search has left, and between them.
+    /// The indicators at both ends of a search's present interval, and between them.
     low: Vec<f64>,
     high: Vec<f64>,
     middle: Vec<f64>,
@@ -20,7 +20,7 @@ pub(super) struct Roots {
     found: Vec<i32>,
 }
 
-/// After so many estimates a search halves what is left, so that it ends whatever the indicators do.
+/// After this number of estimates a search halves its interval, so that it ends whatever the indicators do.
 const ESTIMATES: u32 = 24;
 
 /// A search ends at this share of where it began at the latest.
@@ -53,7 +53,7 @@ impl Roots {
         self.found.fill(0);
     }
 
-    /// Whether the drive stands in other domains: something besides the integration has changed the indicators.
+    /// Whether the drive is in other domains: something other than the integration has changed the indicators.
     pub(super) fn begin_has_changed(&self) -> bool {
         changed(&self.domains, &self.begin)
     }
@@ -77,17 +77,17 @@ impl Roots {
         &self.found
     }
 
-    /// What the next search starts from on its left: the indicators where the drive stands.
+    /// Sets the left end of the next search: the indicators at the drive's present point.
     pub(super) fn low_from_begin(&mut self) {
         self.low.copy_from_slice(&self.begin);
     }
 
-    /// What the next search starts from on its left: the indicators at the step's end.
+    /// Sets the left end of the next search: the indicators at the step's end.
     pub(super) fn low_from_end(&mut self) {
         self.low.copy_from_slice(&self.end);
     }
 
-    /// What the next search starts from on its right: the indicators at the step's end.
+    /// Sets the right end of the next search: the indicators at the step's end.
     pub(super) fn high_from_end(&mut self) {
         self.high.copy_from_slice(&self.end);
     }
@@ -186,7 +186,7 @@ fn changed(domains: &[bool], z: &[f64]) -> bool {
     domains.iter().zip(z).any(|(&domain, &z)| domain != (z > 0.0))
 }
 
-/// What a search leaves between its ends, for times up to this size: four units in the last place.
+/// The width at which a search ends, for times up to this size: four units in the last place.
 pub(super) fn narrow(t: f64) -> f64 {
     let t = t.abs();
     4.0 * (t.next_up() - t)

@@ -19,7 +19,8 @@ pub enum Stopped<F> {
         /// The model's last error.
         failure: F,
     },
-    /// The model answered with what is no number (a derivative may not be infinite either), however small the step was made.
+    /// The model answered with a value that is no number (a derivative may not be infinite either), however small the step was
+    /// made.
     NotFinite {
         /// The time of the last attempt, in seconds.
         t: f64,
@@ -43,7 +44,7 @@ pub enum Stopped<F> {
 pub enum Answer {
     /// The derivative of the state with this number.
     Derivative(usize),
-    /// Where the derivatives of the state with this number lead, which are finite.
+    /// The step's end for the state with this number, from derivatives that are finite.
     State(usize),
     /// The event indicator with this number.
     Indicator(usize),

@@ -5,7 +5,7 @@
 pub struct Structure {
     /// The derivatives that depend on each state; empty where any may.
     rows: Vec<Vec<usize>>,
-    /// States of which no two are in the same derivative.
+    /// Groups of states; no derivative depends on two states of a group.
     groups: Vec<Vec<usize>>,
 }
 
@@ -15,8 +15,8 @@ impl Structure {
         Structure { rows: Vec::new(), groups: (0..states).map(|state| vec![state]).collect() }
     }
 
-    /// From pairs of a derivative and a state that it depends on, both by number. Each state joins the first group in which none has a
-    /// derivative in common with it.
+    /// A structure from pairs of a derivative and a state that it depends on, both by number. Each state joins the first group in
+    /// which none has a derivative in common with it.
     pub fn sparse(states: usize, dependencies: &[(usize, usize)]) -> Structure {
         let mut rows = vec![Vec::new(); states];
         for &(derivative, state) in dependencies {

@@ -1,4 +1,4 @@
-//! How much of an error is tolerable, state by state.
+//! The tolerable error of each state.
 
 /// Tolerances of the states: relative ones, and absolute ones that follow the nominals (0.01 · tolerance · nominal, as the standard
 /// recommends).
@@ -12,7 +12,7 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// For so many states, with nominals of 1.
+    /// Weights of `states` states, with nominals of 1.
     pub(super) fn new(relative: f64, states: usize) -> Weights {
         Weights { relative, absolute: vec![0.01 * relative; states], nominals: vec![1.0; states] }
     }
@@ -27,7 +27,7 @@ impl Weights {
         &self.nominals
     }
 
-    /// Takes other nominals, and says how many of them had to be taken for 1: zero, negative ones, and what is not finite.
+    /// Takes other nominals, and returns the number of those that count as 1: zero, negative ones, and those that are not finite.
     pub(super) fn set_nominals(&mut self, nominals: &[f64]) -> u64 {
         let mut mended = 0;
         for ((absolute, own), &nominal) in self.absolute.iter_mut().zip(&mut self.nominals).zip(nominals) {

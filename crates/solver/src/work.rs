@@ -1,6 +1,6 @@
 //! Work in integrating: the budget for it, and its counts.
 
-/// What may still be worked. The caller fills it for each communication step; the drive takes from it.
+/// The remaining work. The caller fills it for each communication step; the drive takes from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkBudget {
     /// State events that are still located. With 0, what happens until the goal is looked at there and only there, so that a drive
@@ -19,13 +19,13 @@ pub struct WorkCounts {
     pub rejected: u64,
     /// Attempts at a step that were made smaller since the model refused.
     pub discarded: u64,
-    /// How often derivatives were asked for, whatever for.
+    /// Number of evaluations of derivatives, for any purpose.
     pub right_hand_sides: u64,
-    /// How often the derivatives of the derivatives were wanted.
+    /// Number of evaluations of the Jacobian.
     pub jacobians: u64,
-    /// How often a corrector's matrix was taken apart.
+    /// Number of factorisations of a corrector's matrix.
     pub factorisations: u64,
-    /// How often event indicators were asked for.
+    /// Number of evaluations of event indicators.
     pub indicators: u64,
     /// State events.
     pub events: u64,

@@ -1,4 +1,4 @@
-//! What of a graph leads back to itself.
+//! Cycles of a graph.
 
 /// Nodes that reach each other (strongly connected components). A node alone is a cycle of one.
 pub struct Cycles {

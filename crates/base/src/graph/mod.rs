@@ -1,7 +1,7 @@
-//! Orders of what depends on each other: tasks and FMUs by who feeds whom, variables by what they are computed from.
+//! Orders by dependency: tasks and FMUs by their connections, variables by the variables that they are computed from.
 //!
-//! Nodes are numbers from 0, edges lead from what comes before to what comes after. Guarantees: the answer depends on these
-//! numbers alone, and takes time that grows with the nodes and edges, not with their squares; no chain is too long for the stack.
+//! Nodes are numbers from 0, edges lead from a node to one that comes after it. Guarantees: the answer depends on these numbers
+//! alone, and takes time that grows with the nodes and edges, not with their squares; no chain is too long for the stack.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
-//! Denominators: which ones are kept, and what two have in common.
+//! Denominators: their limit, and the common one of two.
 
 /// The largest denominator that is kept exactly.
 pub(super) const DENOMINATOR_LIMIT: u64 = 1 << 63;
-/// Where instants finer than that are rounded to: attoseconds.
+/// The resolution to which finer instants are rounded: attoseconds.
 pub(super) const ATTO: u64 = 1_000_000_000_000_000_000;
 
 /// The binary algorithm: it runs for every interval that an FMU gives, and divisions are slow.

@@ -11,7 +11,7 @@ use std::num::IntErrorKind;
 /// Why a text or a number is no [`Fraction`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotAFraction {
-    /// Not a decimal and not `counter/resolution`.
+    /// The text is no decimal and no `counter/resolution`.
     Syntax,
     /// NaN or infinite.
     NotFinite,
@@ -174,8 +174,8 @@ impl Fraction {
         own.is_multiple_of(steps)
     }
 
-    /// How many times `step`, which is not zero, is in this, and whether nothing is left over. What is left over or missing below a
-    /// billionth of a step is rounding, and nothing.
+    /// The number of whole `step`s in this fraction, and whether nothing remains. A remainder, or a lack, below a billionth of a
+    /// step is rounding and counts as nothing. Precondition: `step` is not zero.
     pub fn steps(self, step: Fraction) -> (u64, bool) {
         const ROUNDING: u128 = 1_000_000_000;
         let own = u128::from(self.counter) * u128::from(step.resolution);
@@ -194,12 +194,12 @@ impl Fraction {
         self.steps(step).1
     }
 
-    /// In seconds, rounded once.
+    /// The value in seconds, rounded once.
     pub fn seconds(self) -> f64 {
         nearest_double(self.whole_seconds(), self.counter % self.resolution, self.resolution)
     }
 
-    /// To the nearest nanosecond.
+    /// The value to the nearest nanosecond.
     pub fn nanos(self) -> Nanos {
         nearest_nanos(self.whole_seconds(), self.counter % self.resolution, self.resolution)
     }

@@ -69,7 +69,7 @@ impl Instant {
         Some(if near.seconds() < seconds { near.after(ATTOSECOND) } else { near })
     }
 
-    /// As long before zero as this one is after it.
+    /// The instant as long before zero as this one is after it.
     pub(super) fn negated(self) -> Instant {
         match self.counter {
             0 => Instant { seconds: -self.seconds, ..self },
@@ -123,7 +123,8 @@ impl Instant {
         }
     }
 
-    /// From an earlier instant to this one; `None`: that is not earlier, nor the same, or too exact to be told.
+    /// The duration from an earlier instant to this one; `None`: that instant is not earlier or the same, or the duration cannot
+    /// be represented.
     pub fn minus(self, earlier: Instant) -> Option<Fraction> {
         let common = u128::from(self.resolution) * u128::from(earlier.resolution);
         let numerator = |i: Instant| {
@@ -139,13 +140,13 @@ impl Instant {
         Fraction::new(u64::try_from(difference / a).ok()?, u64::try_from(common / a).ok()?).ok()
     }
 
-    /// As FMI wants it: the nearest `f64`, rounded once.
+    /// The nearest `f64` in seconds, as FMI wants it, rounded once.
     #[inline]
     pub fn seconds(&self) -> f64 {
         nearest_double(self.seconds, self.counter, self.resolution)
     }
 
-    /// To the nearest nanosecond of simulation time.
+    /// The nearest nanosecond of simulation time.
     pub fn nanos(self) -> Nanos {
         nearest_nanos(self.seconds, self.counter, self.resolution)
     }
@@ -214,7 +215,7 @@ pub struct ToNanos {
 }
 
 impl ToNanos {
-    /// To the nearest nanosecond of simulation time.
+    /// The nearest nanosecond of simulation time.
     #[inline]
     pub fn of(&mut self, time: &Instant) -> Nanos {
         const BILLION: u64 = 1_000_000_000;

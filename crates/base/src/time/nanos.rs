@@ -20,12 +20,12 @@ impl Nanos {
         Nanos(self.0.saturating_sub(other.0))
     }
 
-    /// From seconds, rounded to the nearest nanosecond.
+    /// The nearest nanosecond to a number of seconds.
     pub fn from_seconds(seconds: f64) -> Nanos {
         Nanos((seconds * 1e9).round() as i64)
     }
 
-    /// In seconds.
+    /// The value in seconds.
     pub fn seconds(self) -> f64 {
         // Divided: 1e-9 is no double, so 5.1 s times it would be 5.1000000000000005.
         self.0 as f64 / 1e9

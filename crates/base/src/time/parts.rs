@@ -3,10 +3,10 @@
 use super::denominator::gcd;
 use super::{Fraction, Instant};
 
-/// The most parts that a second is divided into: a count of them then lasts for a century.
+/// The most parts of a second: a counter of such parts lasts for a century.
 const MOST: u64 = 1 << 32;
 
-/// A second in equal parts, counted from `base`, which is a whole number of them.
+/// Equal parts of a second, counted from `base`, which is a whole number of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Subdivision {
     base: Instant,
@@ -51,7 +51,7 @@ impl Subdivision {
         u64::try_from((whole + counter - i128::from(self.base.counter)).max(0)).unwrap_or(u64::MAX)
     }
 
-    /// The instant so many parts after another one that came from here.
+    /// The instant that lies this number of parts after another one. Precondition: that one came from this division.
     #[inline]
     pub fn after(self, from: Instant, parts: u64) -> Instant {
         let resolution = self.base.resolution;

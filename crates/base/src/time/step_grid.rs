@@ -19,17 +19,18 @@ pub fn is_same(time: f64, point: f64, step: f64) -> bool {
 pub struct StepGrid {
     /// The first instant.
     pub origin: Instant,
-    /// From one instant to the next.
+    /// Duration from one instant to the next.
     pub step: Fraction,
 }
 
 impl StepGrid {
-    /// The point of a time, s: the instant of one of these grids that it is but for rounding, else itself. `None`: it is no number.
+    /// The instant of one of these grids that a time, s, is but for rounding; else the time itself. `None`: the time is no
+    /// number.
     pub fn point(grids: &[StepGrid], time: f64) -> Option<Instant> {
         grids.iter().find_map(|grid| grid.near(time)).or_else(|| Instant::from_f64(time))
     }
 
-    /// The instant that a time, s, is but for rounding; `None`: it is between two of them.
+    /// The instant that a time, s, is but for rounding; `None`: it lies between two instants.
     pub fn near(&self, time: f64) -> Option<Instant> {
         let steps = ((time - self.origin.seconds()) / self.step.seconds()).round();
         if !(0.0..u64::MAX as f64).contains(&steps) {

@@ -18,12 +18,12 @@ impl Stride {
         Stride { length, seconds: 0, counter: 0, resolution: 0 }
     }
 
-    /// How long they are.
+    /// Length of a stride.
     pub fn length(&self) -> Fraction {
         self.length
     }
 
-    /// One stride after an instant.
+    /// The instant one stride after another one.
     #[inline(always)] // as `Subdivision::after`, for instants that were written in parts a moment ago
     pub fn after(&mut self, time: &Instant) -> Instant {
         if time.resolution != self.resolution {

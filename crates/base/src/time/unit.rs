@@ -7,7 +7,7 @@ use super::denominator::{DENOMINATOR_LIMIT, gcd};
 use super::{Fraction, Instant, NotAFraction};
 use serde::{Deserialize, Serialize};
 
-/// How long the unit of time of an FMU is, in seconds: above 0.
+/// The length of an FMU's unit of time, in seconds: above 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeUnit(Fraction);
 
@@ -23,7 +23,7 @@ impl TimeUnit {
     /// The second.
     pub const SECOND: TimeUnit = TimeUnit(Fraction { counter: 1, resolution: 1 });
 
-    /// The unit that is so many seconds long; `None` for 0, and for more seconds than can be reckoned with.
+    /// The unit with this length; `None` for 0, and for lengths that are too great for the arithmetic.
     pub fn new(seconds: Fraction) -> Option<TimeUnit> {
         (!seconds.is_zero() && seconds.counter <= DENOMINATOR_LIMIT).then_some(TimeUnit(seconds))
     }
@@ -38,12 +38,12 @@ impl TimeUnit {
         self.0
     }
 
-    /// The duration that is so many of this unit.
+    /// The duration of this amount of the unit.
     pub fn duration(self, amount: Fraction) -> Result<Fraction, NotAFraction> {
         if self.is_second() { Ok(amount) } else { product(amount, self.0) }
     }
 
-    /// How many of this unit a duration is.
+    /// The amount of the unit in a duration.
     pub fn amount(self, duration: Fraction) -> Result<Fraction, NotAFraction> {
         let inverse = Fraction { counter: self.0.resolution, resolution: self.0.counter };
         if self.is_second() { Ok(duration) } else { product(duration, inverse) }

@@ -24,11 +24,11 @@ use tokio::sync::Semaphore;
 /// Requirements on requests over TCP.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// Token that a request must show.
+    /// The token that a request must show.
     pub token: Token,
     /// Requests that change nothing (GET, HEAD) need no token.
     pub anonymous_read: bool,
-    /// Names of this machine, besides `localhost` and addresses.
+    /// Names of this machine, beside `localhost` and addresses.
     pub names: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ impl TcpAccess {
     }
 }
 
-/// Answers what may be asked, and refuses the rest.
+/// Answers requests that are allowed, and refuses the rest.
 pub async fn check(State(tcp): State<Arc<TcpAccess>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     match tcp.access.refusal(&parts, body.is_end_stream()) {
@@ -79,7 +79,7 @@ pub async fn check(State(tcp): State<Arc<TcpAccess>>, request: Request, next: Ne
 /// Why something is not answered.
 struct Refused {
     problem: ProblemDetails,
-    /// How to show a token, where it is about that.
+    /// The way to show a token, if the refusal is about that.
     challenge: Option<&'static str>,
 }
 

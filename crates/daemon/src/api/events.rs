@@ -1,4 +1,4 @@
-//! What happens to a rig, as server-sent events.
+//! Events of a rig, as server-sent events.
 
 use super::access::Unauthenticated;
 use super::problem::ProblemDetails;
@@ -26,7 +26,7 @@ use tokio::time::MissedTickBehavior;
 use utoipa::ToSchema;
 use vecud_report::ClockResult;
 
-/// How often figures and signals are told.
+/// Time between two messages of figures and signals.
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// A line that was said of a rig.
@@ -87,7 +87,7 @@ pub async fn events(
     Ok(Sse::new(events))
 }
 
-/// Tells what happens to a rig from this call on, until nobody reads it any more, the rig is gone, or the daemon ends.
+/// Tells the events of a rig from this call on, until nobody reads them any more, the rig is gone, or the daemon ends.
 fn feed(
     rigs: Arc<Rigs>,
     rig: &Arc<ManagedRig>,
@@ -135,7 +135,7 @@ async fn end(ended: &mut watch::Receiver<bool>) {
     let _ended = ended.wait_for(|ended| *ended).await;
 }
 
-/// Tells how a rig is doing, if it runs.
+/// Tells the figures of a rig, if it runs.
 async fn tell_figures(rigs: &Rigs, rig: &ManagedRig, patterns: &[String], source: &mut EventSender) {
     let Some(handle) = rig.running().and_then(|running| running.handle) else { return };
     if matches!(rig.status().state, RigState::Preparing) {

@@ -1,5 +1,5 @@
-//! What holds for every request: its body is read as a whole in bounded time, and bounded memory for all of them together; so have long
-//! answers until they are taken; it is answered in time, and an error in our own code costs the answer and no more.
+//! Limits of every request: its body is read as a whole, in bounded time; the bodies of all requests together take bounded memory, and
+//! so do long answers until their readers have taken them; an answer comes in time, and a panic costs one answer and no more.
 
 use super::access::Unauthenticated;
 use super::problem::ProblemDetails;
@@ -18,49 +18,50 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// What each body has room for, and what bodies of a few fields may have.
-pub const SHORT: usize = 64 << 10;
+/// The longest body that needs no part of the common memory, and the longest body of a few fields, bytes.
+pub const SHORT_BODY: usize = 64 << 10;
 
-/// The bounds of requests.
+/// The limits of requests.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestLimits {
-    /// The longest body.
-    pub longest: usize,
-    /// What each body has room for.
+    /// The longest body, bytes.
+    pub max_body: usize,
+    /// A body or an answer up to this length takes no part of the common memory, bytes.
     pub short: usize,
-    /// What all that are longer have room for together, until they are answered.
-    pub together: usize,
-    /// What all long answers have room for together, until they are taken; those without the token have as much of their own.
-    pub answers: usize,
-    /// How long a body may take.
-    pub body: Duration,
-    /// How long an answer may take.
-    pub answer: Duration,
+    /// Memory of all longer bodies together, until their requests are answered, bytes.
+    pub long_bodies: usize,
+    /// Memory of all longer answers together, until their readers have taken them, bytes; answers to requests without the token have as
+    /// much of their own.
+    pub long_answers: usize,
+    /// Time until a body has arrived.
+    pub body_timeout: Duration,
+    /// Time until a request is answered.
+    pub answer_timeout: Duration,
 }
 
-/// A body that is too long is read up to so many times the longest one, and thrown away: whoever has not sent all of it yet might
-/// not look for the answer.
-const THROWN_AWAY: usize = 8;
+/// The daemon reads and discards a body that is too long up to this many times the longest one: a client that still sends might not
+/// look for the answer.
+const DISCARDED: usize = 8;
 
-/// The routes, each request to which keeps within bounds.
-pub fn guarded<S: Clone + Send + Sync + 'static>(routes: Router<S>, bounds: RequestLimits) -> Router<S> {
-    let room = Arc::new(Semaphore::new(bounds.together));
-    let [answers, of_strangers] = [(); 2].map(|()| Arc::new(Semaphore::new(bounds.answers)));
+/// The routes with the limits of their requests.
+pub fn guarded<S: Clone + Send + Sync + 'static>(routes: Router<S>, limits: RequestLimits) -> Router<S> {
+    let room = Arc::new(Semaphore::new(limits.long_bodies));
+    let [answers, unauthenticated] = [(); 2].map(|()| Arc::new(Semaphore::new(limits.long_answers)));
     routes.layer(from_fn(move |request: Request, next| {
-        let is_stranger = request.extensions().get::<Unauthenticated>().is_some();
-        let answers = if is_stranger { &of_strangers } else { &answers }.clone();
+        let is_unauthenticated = request.extensions().get::<Unauthenticated>().is_some();
+        let answers = if is_unauthenticated { &unauthenticated } else { &answers }.clone();
         let room = room.clone();
-        async move { bounded(bounds, answers, answer(bounds, room, request, next).await).await }
+        async move { reserve_answer(limits, answers, answer(limits, room, request, next).await).await }
     }))
 }
 
-/// The answer; where it is long, and in memory as a whole, with room until it is taken.
-async fn bounded(bounds: RequestLimits, room: Arc<Semaphore>, answer: Response) -> Response {
-    let Some(length) = answer.body().size_hint().exact().filter(|length| *length > bounds.short as u64) else {
+/// Reserves memory for a long answer of known length until its reader has taken it; an answer without memory is a problem.
+async fn reserve_answer(limits: RequestLimits, room: Arc<Semaphore>, answer: Response) -> Response {
+    let Some(length) = answer.body().size_hint().exact().filter(|length| *length > limits.short as u64) else {
         return answer;
     };
-    // One that is longer than all the room takes all of it.
-    let length = u32::try_from(length.min(bounds.answers as u64)).unwrap_or(u32::MAX);
+    // An answer that is longer than the whole memory takes all of it.
+    let length = u32::try_from(length.min(limits.long_answers as u64)).unwrap_or(u32::MAX);
     let Ok(room) = room.try_acquire_many_owned(length) else {
         let detail = "readers of long answers have not taken them yet: try again later";
         return ProblemDetails::too_many(detail).into_response();
@@ -72,7 +73,7 @@ async fn bounded(bounds: RequestLimits, room: Arc<Semaphore>, answer: Response) 
     }
 }
 
-/// An answer, and the room that it takes.
+/// An answer, and its part of the memory of long answers.
 struct LongAnswer {
     bytes: Bytes,
     _room: OwnedSemaphorePermit,
@@ -84,56 +85,57 @@ impl AsRef<[u8]> for LongAnswer {
     }
 }
 
-async fn answer(bounds: RequestLimits, room: Arc<Semaphore>, request: Request, next: Next) -> Response {
+async fn answer(limits: RequestLimits, room: Arc<Semaphore>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    let (body, _until_it_is_answered) = match tokio::time::timeout(bounds.body, read(body, bounds, room)).await {
+    let (body, _until_it_is_answered) = match tokio::time::timeout(limits.body_timeout, read(body, limits, room)).await
+    {
         Ok(Ok(Read::Whole(body, room))) => (body, room),
-        Ok(Ok(Read::TooLong)) => return ProblemDetails::too_long(bounds.longest).into_response(),
-        Ok(Ok(Read::NoRoom)) => return ProblemDetails::no_room(bounds.together).into_response(),
+        Ok(Ok(Read::TooLong)) => return ProblemDetails::too_long(limits.max_body).into_response(),
+        Ok(Ok(Read::NoRoom)) => return ProblemDetails::no_room(limits.long_bodies).into_response(),
         Ok(Err(error)) => return ProblemDetails::malformed(StatusCode::BAD_REQUEST, error.to_string()).into_response(),
-        Err(_) => return ProblemDetails::slow_body(bounds.body).into_response(),
+        Err(_) => return ProblemDetails::slow_body(limits.body_timeout).into_response(),
     };
     let request = Request::from_parts(parts, Body::from(body));
-    match tokio::time::timeout(bounds.answer, caught(next.run(request))).await {
+    match tokio::time::timeout(limits.answer_timeout, caught(next.run(request))).await {
         Ok(answer) => as_problem(answer),
-        Err(_) => ProblemDetails::takes_too_long(bounds.answer).into_response(),
+        Err(_) => ProblemDetails::takes_too_long(limits.answer_timeout).into_response(),
     }
 }
 
 /// The outcome of reading a body.
 enum Read {
-    /// All of it, and the room that it takes.
+    /// The whole body, and its part of the memory of long bodies.
     Whole(Bytes, Option<OwnedSemaphorePermit>),
     /// The body is longer than bodies may be.
     TooLong,
-    /// Long bodies have all the room that there is for them.
+    /// Other long bodies take the memory.
     NoRoom,
 }
 
 /// Reads a body.
-async fn read(mut body: Body, bounds: RequestLimits, room: Arc<Semaphore>) -> Result<Read, BoxError> {
+async fn read(mut body: Body, limits: RequestLimits, room: Arc<Semaphore>) -> Result<Read, BoxError> {
     let (mut whole, mut taken, mut length, mut fits) = (Vec::new(), None, 0, true);
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let Ok(data) = frame?.into_data() else { continue };
         length += data.len();
-        fits = fits && length <= bounds.longest && (length <= bounds.short || take(&room, &mut taken, length));
+        fits = fits && length <= limits.max_body && (length <= limits.short || reserve_body(&room, &mut taken, length));
         if fits {
             whole.extend_from_slice(&data);
-        } else if length > bounds.longest * THROWN_AWAY {
+        } else if length > limits.max_body * DISCARDED {
             break;
         } else {
             (whole, taken) = (Vec::new(), None);
         }
     }
-    Ok(match length > bounds.longest {
+    Ok(match length > limits.max_body {
         true => Read::TooLong,
         false if fits => Read::Whole(whole.into(), taken),
         false => Read::NoRoom,
     })
 }
 
-/// Takes as much room as `length`, with what is taken already; `false`: there is not so much.
-fn take(room: &Arc<Semaphore>, taken: &mut Option<OwnedSemaphorePermit>, length: usize) -> bool {
+/// Extends the reservation of a body to `length`; `false`: there is too little memory.
+fn reserve_body(room: &Arc<Semaphore>, taken: &mut Option<OwnedSemaphorePermit>, length: usize) -> bool {
     let more = length - taken.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
     let Some(more) = u32::try_from(more).ok().and_then(|more| room.clone().try_acquire_many_owned(more).ok()) else {
         return false;
@@ -145,7 +147,7 @@ fn take(room: &Arc<Semaphore>, taken: &mut Option<OwnedSemaphorePermit>, length:
     true
 }
 
-/// The answer; a panic is one, too.
+/// The answer; a panic becomes an answer, too.
 async fn caught(answer: impl Future<Output = Response>) -> Response {
     let mut answer = std::pin::pin!(answer);
     poll_fn(|context| {
@@ -158,7 +160,7 @@ async fn caught(answer: impl Future<Output = Response>) -> Response {
     .await
 }
 
-/// The answer; where it says that something is wrong, as a problem, whoever has found that.
+/// The answer; an error of any layer becomes a problem.
 fn as_problem(answer: Response) -> Response {
     let status = answer.status();
     let is_problem = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/problem+json");
@@ -166,7 +168,7 @@ fn as_problem(answer: Response) -> Response {
         return answer;
     }
     let (mut parts, _) = answer.into_parts();
-    // What describes the body that it had.
+    // These describe the replaced body.
     [CONTENT_TYPE, CONTENT_LENGTH, CONTENT_ENCODING].into_iter().for_each(|name| drop(parts.headers.remove(name)));
     let mut problem = ProblemDetails::of_status(status).into_response();
     for (name, value) in &parts.headers {
@@ -185,8 +187,14 @@ mod tests {
     /// Status, kind and body of what is answered.
     async fn ask(path: &str, body: Body) -> (u16, String, String) {
         let second = Duration::from_secs(1);
-        let bounds =
-            RequestLimits { longest: 10, short: 5, together: 9, answers: 9, body: second / 4, answer: second / 4 };
+        let limits = RequestLimits {
+            max_body: 10,
+            short: 5,
+            long_bodies: 9,
+            long_answers: 9,
+            body_timeout: second / 4,
+            answer_timeout: second / 4,
+        };
         let panics = || async {
             if std::hint::black_box(true) {
                 panic!("a test of what becomes of it");
@@ -199,7 +207,7 @@ mod tests {
             .route("/fails", post(|| async { (StatusCode::RANGE_NOT_SATISFIABLE, [("content-range", "bytes */5")]) }))
             .route("/echoes", post(|body: Bytes| async { body }));
         let request = Request::post(path).body(body).unwrap();
-        let answer = guarded(routes, bounds).oneshot(request).await.unwrap();
+        let answer = guarded(routes, limits).oneshot(request).await.unwrap();
         let kind = answer.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
         let status = answer.status().as_u16();
         let body = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
@@ -224,11 +232,18 @@ mod tests {
     #[tokio::test]
     async fn long_answers_have_so_much_room_together_until_they_are_taken() {
         let second = Duration::from_secs(1);
-        let bounds = RequestLimits { longest: 99, short: 5, together: 99, answers: 15, body: second, answer: second };
-        let routes = guarded(Router::new().route("/echoes", post(|body: Bytes| async { body })), bounds);
-        let ask = async |length: usize, is_stranger: bool| {
+        let limits = RequestLimits {
+            max_body: 99,
+            short: 5,
+            long_bodies: 99,
+            long_answers: 15,
+            body_timeout: second,
+            answer_timeout: second,
+        };
+        let routes = guarded(Router::new().route("/echoes", post(|body: Bytes| async { body })), limits);
+        let ask = async |length: usize, is_unauthenticated: bool| {
             let mut request = Request::post("/echoes").body(Body::from("x".repeat(length))).unwrap();
-            if is_stranger {
+            if is_unauthenticated {
                 request.extensions_mut().insert(Unauthenticated);
             }
             routes.clone().oneshot(request).await.unwrap()

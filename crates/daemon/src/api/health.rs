@@ -7,11 +7,11 @@ use axum::extract::State;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often the API shows that it answers.
+/// Time between two proofs that the API answers.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// Answers the question for all rigs, where requests are answered, time and again; the pulse is that of whoever answers. It takes no
-/// connection, of which there may be none left, and is counted nowhere.
+/// Answers the question for all rigs, in the runtime that answers requests, again and again; the pulse is that runtime's. It takes
+/// no connection, since there may be none left, and is counted nowhere.
 pub async fn answer(rigs: Arc<Rigs>, pulse: Pulse) {
     loop {
         drop(rigs::list(State(rigs.clone())).await);

@@ -7,7 +7,7 @@ use super::problem::ProblemDetails;
 use crate::listen::CONNECTIONS;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Changes of what is wanted of rigs: a moment each, as long as the disk takes.
+/// Changes of the wanted state of rigs: a moment each, as long as the disk takes.
 pub static CHANGES: Pool = Pool::of(16);
 /// Pauses: as long as an activation takes, which may be for ever.
 pub static PAUSES: Pool = Pool::of(16);
@@ -45,7 +45,7 @@ impl Pool {
         in_place(place, work).await
     }
 
-    /// Does the work if a thread is free. `what` it is of which there are too many else.
+    /// Does the work if a thread is free. `what`: the kind of work, for the refusal when there is too much of it.
     pub async fn run_now<T: Send + 'static>(
         &'static self,
         what: &str,

@@ -1,5 +1,5 @@
-//! What changes something and has no query is refused with one: whoever writes `start?mode=virtual` means something that would not be
-//! done.
+//! A request that changes something and has no query of its own is refused with one: a client that writes `start?mode=virtual`
+//! expects an effect that it would not have.
 
 use super::problem::ProblemDetails;
 use axum::extract::{MatchedPath, Request, State};

@@ -1,6 +1,6 @@
-//! Rigs: what they are, and what they do.
+//! Rigs: definitions, and operations on them.
 
-use super::guard::SHORT;
+use super::guard::SHORT_BODY;
 use super::pools::{CHANGES, CHECKS, PAUSES, RESUMES};
 use super::problem::ProblemDetails;
 use crate::definition::{RigSource, Start};
@@ -45,7 +45,7 @@ pub fn named(name: &str) -> Result<RigName, ProblemDetails> {
     })
 }
 
-/// A rig that runs, and what may be asked of its session.
+/// A rig that runs, and the access to its session.
 pub fn that_runs(rigs: &Rigs, name: &str) -> Result<(Arc<ManagedRig>, SessionHandle), ProblemDetails> {
     let rig = rigs.find(&named(name)?)?;
     match rig.running().and_then(|running| running.handle) {
@@ -56,7 +56,7 @@ pub fn that_runs(rigs: &Rigs, name: &str) -> Result<(Arc<ManagedRig>, SessionHan
     }
 }
 
-/// All of a body.
+/// The whole body of a request.
 pub fn whole(body: Body) -> Result<Bytes, ProblemDetails> {
     body.map_err(|rejected| ProblemDetails::malformed(rejected.status(), rejected.body_text()))
 }
@@ -64,8 +64,8 @@ pub fn whole(body: Body) -> Result<Bytes, ProblemDetails> {
 /// Parses a JSON body of a few fields.
 pub fn json<T: DeserializeOwned>(body: Body) -> Result<T, ProblemDetails> {
     let body = whole(body)?;
-    if body.len() > SHORT {
-        return Err(ProblemDetails::too_long(SHORT));
+    if body.len() > SHORT_BODY {
+        return Err(ProblemDetails::too_long(SHORT_BODY));
     }
     object(&body)
 }
@@ -289,7 +289,7 @@ pub async fn reset(State(rigs): All, Path(name): Path<String>) -> Result<Json<Ri
     Ok(Json(rig.status()))
 }
 
-/// The status of a rig as soon as it is one of these.
+/// Waits for a status of a rig that satisfies `is_one`.
 async fn until(rig: &ManagedRig, is_one: impl FnMut(&RigStatus) -> bool) -> RigStatus {
     let mut changes = rig.changes();
     // The rig is there, so somebody may change it.

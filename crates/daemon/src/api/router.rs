@@ -1,4 +1,4 @@
-//! Everything that can be asked, and what each request keeps within.
+//! The routes of the API, and the limits of each request.
 
 use super::access::{self, Access};
 use super::guard::{self, RequestLimits, guarded};
@@ -17,14 +17,14 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// What requests keep within.
-const BOUNDS: RequestLimits = RequestLimits {
-    longest: 4 << 20,
-    short: guard::SHORT,
-    together: 32 << 20,
-    answers: 32 << 20,
-    body: Duration::from_secs(30),
-    answer: Duration::from_secs(300),
+/// The limits of requests.
+const LIMITS: RequestLimits = RequestLimits {
+    max_body: 4 << 20,
+    short: guard::SHORT_BODY,
+    long_bodies: 32 << 20,
+    long_answers: 32 << 20,
+    body_timeout: Duration::from_secs(30),
+    answer_timeout: Duration::from_secs(300),
 };
 
 #[derive(OpenApi)]
@@ -38,7 +38,7 @@ const BOUNDS: RequestLimits = RequestLimits {
 )]
 struct Description;
 
-/// Everything that can be asked.
+/// All routes of the API.
 pub fn router(rigs: Arc<Rigs>) -> Router {
     let (router, mut description) = OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(rigs::list))
@@ -70,7 +70,7 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         async move {
             let mut response = next.run(request).await;
             counted.count(response.status());
-            // Nobody guesses what an answer could be besides.
+            // A browser must not guess another type of content.
             response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
             response
         }
@@ -83,7 +83,7 @@ pub fn router(rigs: Arc<Rigs>) -> Router {
         // The guard has checked the length of bodies.
         .layer(DefaultBodyLimit::disable())
         .layer(Extension(requests));
-    guarded(router, BOUNDS).layer(from_fn(count)).with_state(rigs)
+    guarded(router, LIMITS).layer(from_fn(count)).with_state(rigs)
 }
 
 /// Adds the access checks for requests over TCP.

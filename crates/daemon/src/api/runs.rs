@@ -133,8 +133,8 @@ async fn is_as_it_was(file: &ServeFile, wanted: Option<HeaderValue>) -> bool {
     [ETAG, LAST_MODIFIED].iter().any(|validator| now.headers().get(validator) == Some(&wanted))
 }
 
-/// What a browser may do with a file of a run, which FMU code may have written: draw it, with scripts of its own that reach nothing,
-/// neither this daemon nor anybody else.
+/// The rights of a browser with a file of a run, which FMU code may have written: to draw it, with scripts of its own that reach
+/// nothing, neither this daemon nor any other place.
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; sandbox allow-scripts";
 

@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use vecud_host::{NewestValue, SessionHandle, ShownVariable};
 use vecud_plan::glob::matches;
 
-/// How long an answer may take of a session that is there.
+/// The longest time for an answer of a session that exists.
 pub const LIMIT: Duration = Duration::from_secs(5);
 
 /// The newest value of a variable.
@@ -50,7 +50,7 @@ pub fn patterns(query: Result<Query<Vec<(String, String)>>, QueryRejection>) -> 
         .collect()
 }
 
-/// The variables of a session that patterns want, in the order of columns; without patterns all of them.
+/// The variables of a session that match the patterns, in the order of columns; without patterns all of them.
 pub fn wanted<'a>(handle: &'a SessionHandle, patterns: &[String]) -> Result<Vec<&'a ShownVariable>, ProblemDetails> {
     let shown = handle.shown();
     for pattern in patterns {

@@ -42,7 +42,7 @@ fn float(value: f64, shortest: impl FnOnce() -> f64) -> Value {
     }
 }
 
-/// JSON as values of a variable: one value, or a list of them. `Err`: what they have to be.
+/// JSON as values of a variable: one value, or a list of them. `Err`: the form that they must have.
 pub fn from_json(json: &RawValue, settable: &AcceptedValue) -> Result<Values, String> {
     use VariableType as T;
     let elements: Vec<&RawValue> = match json.get().starts_with('[') {

@@ -1,6 +1,6 @@
 //! Variables that are set while a rig runs.
 
-use super::guard::SHORT;
+use super::guard::SHORT_BODY;
 use super::pools::VALUES;
 use super::problem::ProblemDetails;
 use super::rigs::{Body, object, that_runs, whole};
@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 use vecud_description::Values;
 use vecud_host::{Control, ControlError, Ticket};
 
-/// How often it is looked what came of a command: from the first of these on, twice as long each time up to the second.
+/// Times between two looks at the outcome of a command: the first, doubled each time up to the second.
 const LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(16)];
 
 /// When a value holds, or a clock ticks.
@@ -31,10 +31,10 @@ pub struct Set {
     pub time: Option<f64>,
 }
 
-/// In a pause what is asked for may wait: so long it is looked whether it does not.
+/// In a pause a request may wait: for this time its outcome is awaited all the same.
 const GRACE: Duration = Duration::from_millis(50);
 
-/// What came of what was asked for: 200, or 202 where it waits for the end of a pause.
+/// The status of outcomes: 200, or 202 if one of them waits for the end of a pause.
 pub fn status_of<'a>(all: impl IntoIterator<Item = &'a Set>) -> StatusCode {
     match all.into_iter().all(|own| own.time.is_some()) {
         true => StatusCode::OK,
@@ -89,7 +89,7 @@ pub async fn set(
 ) -> Result<(StatusCode, Json<BTreeMap<String, Set>>), ProblemDetails> {
     let body = whole(body)?;
     let (_, handle) = that_runs(&rigs, &name)?;
-    let (is_long, control) = (body.len() > SHORT, handle.control().clone());
+    let (is_long, control) = (body.len() > SHORT_BODY, handle.control().clone());
     let ask = move || ask(&body, &control);
     let (variables, tickets) = if is_long { VALUES.run(ask).await?? } else { ask()? };
     let began = Instant::now();
@@ -113,7 +113,7 @@ pub async fn set(
 /// A ticket for each command, with the places of its variables.
 type Asked = Vec<(Ticket, Vec<usize>)>;
 
-/// Asks for what a body has: its variables, in the order of their names, and what was asked for.
+/// Sends the commands of a body. Returns its variables, in the order of their names, and the tickets.
 fn ask(body: &[u8], control: &Control) -> Result<(Vec<String>, Asked), ProblemDetails> {
     let wanted: BTreeMap<String, &RawValue> = object(body)?;
     let mut values: Vec<(&str, Values)> = Vec::new();
@@ -126,8 +126,8 @@ fn ask(body: &[u8], control: &Control) -> Result<(Vec<String>, Asked), ProblemDe
     Ok((wanted.into_keys().collect(), tickets))
 }
 
-/// When a command was carried out, s, or `None` within where it waits for the end of a pause, as the runner says, or in its stead
-/// `waits`; `None`: it was not for as long as that.
+/// Time at which a command was carried out, s; the inner `None`: it waits for the end of a pause, as the runner says, or in its
+/// stead `waits`; `None`: it was not carried out in that time.
 pub async fn outcome(
     ticket: &Ticket,
     limit: Duration,

@@ -20,7 +20,7 @@ impl ConditionColumn {
     }
 }
 
-/// How two numbers are to be to each other.
+/// The relation of two numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ComparisonOperator {
     Less,
@@ -60,7 +60,7 @@ pub struct Condition {
     pub(super) root: Node,
     /// The signals that it names, each once, with their names.
     signals: Vec<(String, ConditionColumn)>,
-    /// What the argument of each `rising` was in the row before; `None`: it was neither true nor false, or there was no row.
+    /// The argument of each `rising` in the row before; `None`: it was neither true nor false, or there was no row.
     before: Vec<Option<bool>>,
 }
 
@@ -177,7 +177,7 @@ impl ComparisonOperator {
     }
 }
 
-/// The order of two numbers, whatever they are; `None`: one of them is NaN.
+/// The order of two numbers of any type; `None`: one of them is NaN.
 fn order(left: Number, right: Number) -> Option<Ordering> {
     match (left, right) {
         (Number::Whole(left), Number::Whole(right)) => Some(left.cmp(&right)),

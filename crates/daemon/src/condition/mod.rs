@@ -12,8 +12,8 @@
 //! compared with numbers, exactly, whatever their types; of booleans it can be said whether they are the same. `rising(x)` holds in a
 //! row in which `x` holds, where it did not in the row before.
 //!
-//! Where a signal has no value, a comparison with it is neither true nor false, nor is its `not`; `and` and `or` are known where one of
-//! their sides decides. A condition that is neither does not hold.
+//! If a signal has no value, a comparison with it is neither true nor false, nor is its `not`; `and` and `or` have a value if one of
+//! their sides decides. A condition that is neither true nor false does not hold.
 
 mod error;
 mod evaluate;

@@ -8,7 +8,7 @@ use super::text::{Lexeme, words};
 const LONGEST: usize = 4096;
 const DEEPEST: usize = 64;
 
-/// What stands between a signal and a condition while it is read.
+/// A part of a condition while it is read: a signal, a number, or a condition.
 enum Term {
     Number(Operand),
     Truth(Node),
@@ -20,7 +20,7 @@ struct Parser<'a, F> {
     end: usize,
     /// The signal that a name stands for; `Err`: why none.
     find: F,
-    /// How many brackets are open.
+    /// Number of open brackets.
     depth: usize,
     condition: Condition,
 }
@@ -95,7 +95,7 @@ impl<F: FnMut(&str) -> Result<ConditionColumn, String>> Parser<'_, F> {
         self.joined("and", Self::negation, Node::And)
     }
 
-    /// One part, or several with this word between them, each true or false then.
+    /// One part, or several with this word between them; of several, each must be a condition.
     fn joined(
         &mut self,
         word: &str,

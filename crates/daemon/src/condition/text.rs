@@ -62,7 +62,7 @@ pub fn words(text: &str) -> Result<Vec<(usize, Lexeme)>, ConditionError> {
     Ok(words)
 }
 
-/// How long the name is with which a text begins: parts with dots between them, and at last perhaps indices in brackets.
+/// The length of the name at the begin of a text: parts with dots between them, and at last perhaps indices in brackets.
 fn name_length(text: &str) -> usize {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let mut end = text.find(|c| !is_part(c)).unwrap_or(text.len());
@@ -82,7 +82,7 @@ fn name_length(text: &str) -> usize {
     end
 }
 
-/// How long the number is with which a text begins, if it is one.
+/// The length of the number at the begin of a text, if there is one.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_sign = |at: usize| matches!(bytes.get(at), Some(b'+' | b'-'));

@@ -24,15 +24,15 @@ use vecud_linux::rights::Rights;
 
 /// Connections at a time to the socket, and as many over TCP.
 pub const CONNECTIONS: usize = 256;
-/// How long the head of a request may take, and a connection wait for one.
+/// The longest time for the head of a request, and for a connection's wait for one.
 const HEAD: Duration = Duration::from_secs(10);
 /// The longest head of a request.
 const LONGEST_HEAD: usize = 64 << 10;
-/// How long the other side may take nothing of an answer.
+/// The longest time in which the other side may take nothing of an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long nothing more is said of connections that cannot be accepted.
+/// Time between two messages about connections that cannot be accepted.
 const QUIET: Duration = Duration::from_secs(60);
-/// What answers that are under way have when the daemon ends.
+/// Time that answers under way get when the daemon ends.
 const LAST: Duration = Duration::from_secs(2);
 
 /// The address of this machine that a request has come to; requests over a unix socket have none.

@@ -1,17 +1,17 @@
-//! The body of an answer, and what is kept until it is over.
+//! The body of an answer, and a value that is kept until the answer is over.
 
 use hyper::body::{Body, Frame, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A body; what is held is dropped with it, when all of it is sent or nobody takes it any more.
+/// A body and a held value, which is dropped with it when the body is sent or nobody takes it any more.
 pub struct HeldBody<B, H> {
     body: B,
     _held: H,
 }
 
 impl<B, H> HeldBody<B, H> {
-    /// The body, and what is kept meanwhile.
+    /// The body, and the value that is kept meanwhile.
     pub fn new(body: B, held: H) -> HeldBody<B, H> {
         HeldBody { body, _held: held }
     }

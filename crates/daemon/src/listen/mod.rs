@@ -1,7 +1,8 @@
-//! Where requests come from: a unix socket that its group may write to, and, if that is wanted, an address of this machine.
+//! The sources of requests: a unix socket that its group may write to, and, on request, an address of this machine.
 //!
-//! Guarantees: a request is read in bounded time and memory; there are so many connections at most to each of the two, so that
-//! nobody over TCP keeps others from the socket; whoever is silent, or takes nothing of an answer, makes way for others.
+//! Guarantees: a request is read in bounded time and memory; each of the two has a limited number of connections, so that
+//! clients over TCP do not keep others from the socket; a connection that is silent, or takes nothing of an answer, makes way
+//! for others.
 
 mod connections;
 mod held;

@@ -9,9 +9,9 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// How often it is looked, while all places are taken, whether a connection waits for a request by now.
+/// While all places are taken: the time between two looks for a connection that waits for a request.
 const LOOK: Duration = Duration::from_millis(20);
-/// A reader may take nothing for so long before its connection makes way: one that reads pauses now and then.
+/// The time that a reader may take nothing before its connection makes way: a reader pauses now and then.
 const BREATH: Duration = Duration::from_millis(200);
 
 /// The places for connections.
@@ -21,11 +21,11 @@ pub struct ConnectionLimit {
     taken: Arc<Mutex<BTreeMap<u64, Arc<State>>>>,
 }
 
-/// What a connection is doing.
+/// The state of a connection.
 struct State {
-    /// Since when it waits for a request, or for the rest of one; `None`: a request is being answered.
+    /// Time from which on it waits for a request, or for the rest of one; `None`: a request is being answered.
     waits_since: Mutex<Option<Instant>>,
-    /// Since when the other side takes nothing of an answer; `None`: it does.
+    /// Time from which on the other side takes nothing of an answer; `None`: it takes it.
     stalled_since: Mutex<Option<Instant>>,
     /// A request on it has shown the token.
     has_token: AtomicBool,
@@ -34,7 +34,7 @@ struct State {
 }
 
 impl State {
-    /// Since when the connection could make way for another one; `None`: it is at work.
+    /// Time from which on the connection could make way for another one; `None`: it is at work.
     fn idle_since(&self) -> Option<Instant> {
         let stalled = *lock(&self.stalled_since);
         lock(&self.waits_since).or(stalled.filter(|since| since.elapsed() >= BREATH))

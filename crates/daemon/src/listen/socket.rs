@@ -1,5 +1,5 @@
-//! A unix socket: one that is made here, that its user and its group may write to, and that two daemons never have; or one that a
-//! service manager has made, of which nothing is changed.
+//! A unix socket: one that the daemon makes, that its user and its group may write to, and that two daemons never share; or one
+//! from a service manager, of which nothing is changed.
 
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -70,7 +70,7 @@ impl Socket {
         Ok(Socket { listener: UnixListener::from(listener), name: path.display().to_string(), _made: Some(made) })
     }
 
-    /// One that somebody else has made, and listens at.
+    /// A socket that another process has made, and listens at.
     pub fn given(descriptor: &OwnedFd) -> Result<Socket, Error> {
         let wrong = |what: &dyn std::fmt::Display| {
             Error::System(format!(
@@ -94,12 +94,12 @@ impl Socket {
         Ok(Socket { listener, name, _made: None })
     }
 
-    /// Its path, for messages.
+    /// The socket's path, for messages.
     pub fn name(&self) -> String {
         self.name.clone()
     }
 
-    /// What accepts connections, in the runtime of the caller.
+    /// The listener that accepts connections, in the runtime of the caller.
     pub fn listener(&self) -> io::Result<tokio::net::UnixListener> {
         self.listener.try_clone().and_then(tokio::net::UnixListener::from_std)
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// What the other side takes in a second at least, bytes, where it is waited for.
+/// The least rate at which the other side takes an answer, bytes per second.
 const SLOWEST: f64 = 16.0 * 1024.0;
 
 /// A connection that ends when the other side has been waited for longer than this. What it takes meanwhile gives it back as much of that
@@ -20,17 +20,17 @@ pub struct Stalled<S, T> {
     left: Duration,
     /// Is told since when the other side takes nothing; `None`: it does again.
     on_stall: T,
-    /// Since when it is waited for, and until when; `None`: it is not.
+    /// The begin of the wait for the other side, and its end; `None`: it is not waited for.
     waits: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
 impl<S, T: Fn(Option<Instant>)> Stalled<S, T> {
-    /// The connection, how long its other side is waited for, and who is told since when it takes nothing.
+    /// The connection with the patience for its other side; `on_stall` is told the time from which on that takes nothing.
     pub fn new(stream: S, patience: Duration, on_stall: T) -> Stalled<S, T> {
         Stalled { stream, patience, left: patience, on_stall, waits: None }
     }
 
-    /// Passes on the result of writing so many bytes; an error as soon as that has taken too long.
+    /// Passes on the result of writing `written` bytes; an error as soon as that has taken too long.
     fn in_time(&mut self, context: &mut Context, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         let Poll::Ready(written) = written else {
             let (_, until) = self.waits.get_or_insert_with(|| {

@@ -1,4 +1,4 @@
-//! An address of this machine that whoever has the token may speak to.
+//! An address of this machine for clients with the token.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -22,12 +22,12 @@ impl Tcp {
         Ok(Tcp { listener, address })
     }
 
-    /// Its address with the port that it has, for messages.
+    /// The address with its port, for messages.
     pub fn name(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What accepts connections, in the runtime of the caller.
+    /// The listener that accepts connections, in the runtime of the caller.
     pub fn listener(&self) -> io::Result<tokio::net::TcpListener> {
         self.listener.try_clone().and_then(tokio::net::TcpListener::from_std)
     }

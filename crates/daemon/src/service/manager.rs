@@ -1,4 +1,4 @@
-//! The service manager, and what it is told.
+//! The service manager, and the messages to it.
 
 use super::notify::{self, Notify};
 use super::pulse::{Pulse, Pulses};
@@ -13,8 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use vecud_linux::wake::monotonic_now;
 
-/// How often the service manager is told what has changed, and that all goes on, at least where its watchdog does not want that more
-/// often.
+/// Time between two messages to the service manager about changes and that all goes on, unless its watchdog wants them more often.
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// The service manager that has started the daemon, or nobody.
@@ -55,7 +54,7 @@ impl ServiceManager {
         self.tell("STOPPING=1");
     }
 
-    /// Files are looked at anew until what is returned is dropped.
+    /// Tells the service manager that files are read again, until the result is dropped.
     pub fn reloads(&self) -> Reload<'_> {
         // Since 253 systemd wants to know when that was.
         self.tell_unless_it_ends(&format!("RELOADING=1\nMONOTONIC_USEC={}", monotonic_now() / 1000));
@@ -69,8 +68,7 @@ impl ServiceManager {
         }
     }
 
-    /// From here on the service manager is told how the rigs and the daemon get on, by a thread of its own, until what is returned is
-    /// dropped.
+    /// From here on a thread tells the service manager the state of the rigs and the daemon, until the result is dropped.
     pub fn attend(&self, rigs: Arc<Rigs>, pulses: Pulses) -> Attendance {
         let (over, is_over) = channel::<()>();
         let manager = self.clone();
@@ -105,14 +103,14 @@ impl ServiceManager {
         Attendance { over: Some(over), thread: started.ok() }
     }
 
-    /// What the rigs do, in a line.
+    /// The state of the rigs, in a line.
     fn status(&self, rigs: &Rigs) -> String {
         let all: Vec<RigStatus> = rigs.list().iter().map(|rig| rig.status()).collect();
         line(&all, self.ends.load(SeqCst))
     }
 }
 
-/// While this is there files are looked at anew.
+/// While this exists, files are read again.
 #[must_use]
 pub struct Reload<'a>(&'a ServiceManager);
 
@@ -136,7 +134,7 @@ impl Drop for Attendance {
     }
 }
 
-/// What rigs do, in a line.
+/// The state of rigs, in a line.
 fn line(all: &[RigStatus], ends: bool) -> String {
     let named = |is_one: fn(&RigStatus) -> bool| {
         let names: Vec<&str> = all.iter().filter(|status| is_one(status)).map(|status| status.name.as_str()).collect();

@@ -11,11 +11,11 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::thread;
 use std::time::Duration;
 
-/// How often sending is tried while the service manager has no room for a message, and after how long again.
+/// Number of attempts to send while the service manager has no room for a message, and the time between two.
 const TRIALS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Where messages go.
+/// The destination of messages.
 #[derive(Debug)]
 pub enum Notify {
     /// There is no service manager.
@@ -64,7 +64,7 @@ impl Notify {
     }
 }
 
-/// How often the service manager wants a keep-alive of this process, at least; `None`: it wants none.
+/// The interval at which the service manager wants a keep-alive of this process; `None`: it wants none.
 pub fn watchdog() -> Option<Duration> {
     wanted(env::var("WATCHDOG_USEC"), env::var("WATCHDOG_PID"), std::process::id())
 }

@@ -18,7 +18,7 @@ impl Pulse {
     }
 }
 
-/// Counters that show that the daemon is alive, besides those of the sessions.
+/// Counters that show that the daemon is alive, beside those of the sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Pulses {
     /// The main loop: it accepts connections, checks for a request to end, and then waits for the rigs' end.

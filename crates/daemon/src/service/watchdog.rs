@@ -1,4 +1,4 @@
-//! Whether everybody of the daemon goes on. Pure: it is told what each of them has counted, and what time it is.
+//! Whether all parts of the daemon go on. Pure: the caller gives the count of each part, and the time.
 //!
 //! Stuck and slow are two things:
 //!
@@ -7,9 +7,9 @@
 //!   and throws away what it has not written yet. That is said, and the keep-alive goes on.
 //! - A session that prepares a run, or writes the report of one, has no count: how long that takes the FMU, the compiler and the length
 //!   of the run say.
-//! - Everybody else whose count stays for longer than the limit is stuck: it waits for what does not come, turns in a circle, was
-//!   stopped, or gets no core. The last of these is nobody's fault here, and still a case for a restart: partitions that leave no core
-//!   to whoever watches them are ended with the daemon.
+//! - Any other part whose count stays for longer than the limit is stuck: it waits for something that does not come, loops for ever,
+//!   was stopped, or gets no core. The last of these is no fault of the daemon, and still a case for a restart: partitions that leave no
+//!   core to their supervisor are ended with the daemon.
 //! - Time in which nobody has looked (the whole process was stopped) is held against nobody.
 
 use super::super::name::RigName;
@@ -25,7 +25,7 @@ const LEAST: Duration = Duration::from_secs(3);
 pub enum Who {
     /// The main loop.
     MainLoop,
-    /// What answers requests.
+    /// The part that answers requests.
     Requests,
     /// The session of a rig.
     Session(RigName),
@@ -89,12 +89,12 @@ impl ServiceWatchdog {
         ServiceWatchdog { limit: (wanted / 2).max(LEAST), period: wanted / 8, last: None, known: BTreeMap::new() }
     }
 
-    /// How often to look, at least.
+    /// The longest time between two looks.
     pub fn period(&self) -> Duration {
         self.period
     }
 
-    /// Everybody who has to go on is looked at. Who is not there any more is forgotten.
+    /// Looks at all parts that must go on. Parts that do not exist any more are forgotten.
     pub fn look(&mut self, now: Instant, signs: Vec<Sign>) -> WatchdogCheck {
         // This thread itself may have been stopped: nobody has had more than a turn to come around.
         let passed = self.last.map_or(Duration::ZERO, |last| now.saturating_duration_since(last));

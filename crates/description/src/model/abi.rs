@@ -33,7 +33,7 @@ impl Abi {
         }
     }
 
-    /// Whether FMUs of it may be for Scheduled Execution, which came with FMI 3.0.
+    /// Whether the version has Scheduled Execution, which came with FMI 3.0.
     pub fn has_scheduled_execution(self) -> bool {
         matches!(self, Abi::Fmi3 | Abi::Draft)
     }
@@ -63,7 +63,7 @@ impl Abi {
         self == Abi::Draft
     }
 
-    /// What an iteration of an event says when none is to follow.
+    /// The words by which an iteration of an event tells that none follows.
     pub fn end_of_iteration(self) -> &'static str {
         match self {
             Abi::Fmi1 => "iterationConverged is true",
@@ -99,8 +99,8 @@ impl Abi {
         if self == Abi::Fmi1 { reference.of_fmu() } else { reference }
     }
 
-    /// Whether a step that is discarded leaves the instance as it was, so that a shorter one may follow (FMI 3.0.2, 4.2.1:
-    /// `fmi3DoStep`). Before, the instance is in the midst of it.
+    /// Whether a discarded step leaves the instance unchanged, so that a shorter one may follow (FMI 3.0.2, 4.2.1:
+    /// `fmi3DoStep`). In earlier versions the instance is in the midst of it.
     pub fn may_step_again(self) -> bool {
         self == Abi::Fmi3
     }
@@ -132,7 +132,7 @@ impl Abi {
         matches!(self, Abi::Fmi1 | Abi::Fmi2)
     }
 
-    /// How messages call it.
+    /// The name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Abi::Fmi1 => "FMI 1.0",

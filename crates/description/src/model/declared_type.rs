@@ -10,7 +10,7 @@ pub struct TypeDefinition {
     pub name: Arc<str>,
     /// For people.
     pub description: Option<String>,
-    /// What kind of values.
+    /// The type of the values.
     pub variable_type: VariableType,
     /// `quantity`.
     pub quantity: Option<Arc<str>>,

@@ -48,7 +48,7 @@ pub struct ModelDescription {
     pub log_categories: Vec<LogCategory>,
     /// `<DefaultExperiment>`.
     pub default_experiment: DefaultExperiment,
-    /// In what the FMU counts time.
+    /// The FMU's unit of time.
     pub time: Time,
     /// `<ModelVariables>` in document order.
     pub variables: Vec<Variable>,
@@ -69,7 +69,7 @@ pub struct ModelDescription {
     pub index: Index,
 }
 
-/// How variable names are built.
+/// The structure of variable names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum NamingConvention {
     /// A list of strings.
@@ -82,7 +82,7 @@ pub enum NamingConvention {
 /// A log category.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogCategory {
-    /// As given to `fmi3SetDebugLogging`.
+    /// The name for `fmi3SetDebugLogging`.
     pub name: String,
     /// For people.
     pub description: Option<String>,
@@ -143,7 +143,7 @@ impl ModelDescription {
         self.variables.get(self.place(key)?)
     }
 
-    /// Where [`ModelDescription::variables`] has the variable that [`ModelDescription::by_reference`] finds.
+    /// The index in [`ModelDescription::variables`] of the variable that [`ModelDescription::by_reference`] finds.
     pub fn place(&self, key: impl Into<VariableKey>) -> Option<usize> {
         self.index.by_reference(&self.variables, key)
     }

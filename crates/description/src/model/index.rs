@@ -9,19 +9,19 @@ use hashbrown::hash_table;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
-/// Where each variable stands in the list. `parse` fills it; an [`Index::default`] fills itself at the first look-up, so
-/// a description that is put together by hand works too. The variables must not change afterwards.
+/// The index of each variable in the list. `parse` fills it; an [`Index::default`] fills itself at the first look-up, so
+/// a description that is put together by hand works too. Precondition: the variables do not change afterwards.
 #[derive(Clone, Debug, Default)]
 pub struct Index(OnceLock<Tables>);
 
 #[derive(Clone, Debug)]
 struct Tables {
     hasher: RandomState,
-    /// By the hash of the name that stands there; the first place of each name.
+    /// By the hash of the name at the place; the first place of each name.
     names: HashTable<NamePlace>,
     /// The first name or alias that an earlier one equals: earlier and later place.
     twins: Option<(NamePlace, NamePlace)>,
-    /// By reference, then base type, then position.
+    /// Sorted by reference, then base type, then position.
     references: Vec<Entry>,
 }
 
@@ -33,7 +33,7 @@ enum BaseType {
     Integer,
     Boolean,
     String,
-    /// Only FMI 3.0 has them, where no two variables have the same reference.
+    /// Types of FMI 3.0 alone, where no two variables have the same reference.
     Other,
 }
 
@@ -49,7 +49,7 @@ impl BaseType {
     }
 }
 
-/// Where the variable with a reference stands.
+/// The place of the variable with a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     reference: ValueReference,

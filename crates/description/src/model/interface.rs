@@ -54,7 +54,7 @@ impl InterfaceOffer {
         }
     }
 
-    /// What every interface type says of itself.
+    /// The attributes that every interface type has.
     pub fn common(&self) -> &InterfaceType {
         match self {
             InterfaceOffer::ModelExchange(own) => &own.common,
@@ -64,14 +64,14 @@ impl InterfaceOffer {
     }
 }
 
-/// What every interface type says of itself.
+/// The attributes that every interface type has.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct InterfaceType {
     /// Name of the shared library and prefix of static builds.
     pub model_identifier: String,
-    /// The FMU only talks to a tool that must be installed.
+    /// Whether the FMU only talks to a tool that must be installed.
     pub needs_execution_tool: bool,
-    /// One instance per process at most.
+    /// Whether a process may have one instance at most.
     pub can_be_instantiated_only_once_per_process: bool,
     /// `fmi3GetFMUState` and friends work.
     pub can_get_and_set_fmu_state: bool,
@@ -92,7 +92,7 @@ pub struct InterfaceType {
 /// `<File>` of `<SourceFiles>`.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SourceFile {
-    /// Its path, relative to `sources/`.
+    /// Path of the file, relative to `sources/`.
     pub name: String,
     /// Line and column of the element in `modelDescription.xml`.
     pub at: (u32, u32),
@@ -103,7 +103,7 @@ pub struct SourceFile {
 pub struct ModelExchange {
     /// The common flags.
     pub common: InterfaceType,
-    /// `fmi3CompletedIntegratorStep` must be called after every completed step.
+    /// Whether `fmi3CompletedIntegratorStep` is to be called after every completed step.
     pub needs_completed_integrator_step: bool,
     /// `fmi3EvaluateDiscreteStates` works.
     pub provides_evaluate_discrete_states: bool,
@@ -146,7 +146,7 @@ pub struct CoSimulation {
     pub tool: Option<Implementation>,
 }
 
-/// What a tool simulates for an FMU of FMI 1.0.
+/// The kind of tool that simulates for an FMU of FMI 1.0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Implementation {
     /// URI of the model.

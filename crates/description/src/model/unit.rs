@@ -16,7 +16,7 @@ pub struct UnitDefinition {
 /// Exponents of kg, m, s, A, K, mol, cd, rad with factor and offset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BaseUnit {
-    /// In the order kg, m, s, A, K, mol, cd, rad.
+    /// The exponents in the order kg, m, s, A, K, mol, cd, rad.
     pub exponents: [i32; 8],
     /// Default 1.
     pub factor: f64,
@@ -37,7 +37,7 @@ pub struct DisplayUnit {
     pub inverse: bool,
 }
 
-/// In what an FMU counts time: the unit of its independent variable (FMI 3.0.2, 2.2.8.4). All times and intervals of a
+/// The FMU's unit of time: that of its independent variable (FMI 3.0.2, 2.2.8.4). All times and intervals of a
 /// [`ModelDescription`](super::ModelDescription) are converted to seconds already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Time {

@@ -287,7 +287,7 @@ pub enum ClockType {
     CommunicationPoint,
 }
 
-/// A variable. What it takes from its declared type is the type's own, shared by all variables of it.
+/// A variable. It shares the attributes of its declared type with all variables of that type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
     /// Unique name.
@@ -302,7 +302,7 @@ pub struct Variable {
     pub causality: Causality,
     /// Default: continuous for floats, else discrete; fixed for parameters.
     pub variability: Variability,
-    /// By the standard's table where not written (inputs: exact); `None` for clocks and the independent variable.
+    /// The initial of the standard's table if not written (inputs: exact); `None` for clocks and the independent variable.
     pub initial: Option<Initial>,
     /// `canHandleMultipleSetPerTimeInstant`.
     pub can_handle_multiple_set_per_time_instant: bool,
@@ -312,8 +312,8 @@ pub struct Variable {
     pub previous: Option<ValueReference>,
     /// `clocks` (draft: the one of `clockReference`): those that this variable belongs to; empty: to none.
     pub clocks: Vec<ValueReference>,
-    /// Draft: `clockElementIndex`, which element of an array clock it belongs to, counted from 1; 0: all of them, or the
-    /// clock is a scalar. Always 0 in the released dialect.
+    /// Draft: `clockElementIndex`, the element of an array clock that it belongs to, counted from 1; 0: all elements, or
+    /// the clock is a scalar. Always 0 in the released dialect.
     pub clock_element: usize,
     /// Empty for scalars.
     pub dimensions: Vec<Dimension>,
@@ -323,7 +323,7 @@ pub struct Variable {
     pub start: Option<Values>,
     /// FMI 3.0: other names for the same variable.
     pub aliases: Vec<Alias>,
-    /// FMI 1.0 and 2.0: of which variable this is another name.
+    /// FMI 1.0 and 2.0: the variable of which this is another name.
     pub alias_of: Option<AliasOf>,
     /// `quantity`.
     pub quantity: Option<Arc<str>>,
@@ -349,7 +349,7 @@ pub struct Variable {
     pub mime_type: Option<Arc<str>>,
     /// `maxSize` of binaries, bytes.
     pub max_size: Option<u64>,
-    /// Present exactly for clocks; by itself, so that other variables, of which there are many more, are the smaller.
+    /// Present exactly for clocks; in a box, so that other variables, of which there are many more, are smaller.
     pub clock: Option<Box<Clock>>,
     /// Line of the element in the document.
     pub line: u32,
@@ -364,10 +364,10 @@ impl Variable {
     }
 }
 
-/// The variable with whose value reference another one is got and set.
+/// The variable whose value reference an alias uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AliasOf {
-    /// Where it stands in the list of variables.
+    /// Index of that variable in the list of variables.
     pub position: u32,
     /// FMI 1.0: the values have opposite signs.
     pub negated: bool,

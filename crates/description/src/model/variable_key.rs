@@ -3,11 +3,11 @@
 use super::value_reference::ValueReference;
 use super::variable::VariableType;
 
-/// What finds a variable: FMI 1.0 and 2.0 give the same value reference to one variable of each base type, so that the
-/// type belongs to it; in FMI 3.0 references are unique over all types, and the type may be left out.
+/// The key of a variable: FMI 1.0 and 2.0 give the same value reference to one variable of each base type, so the key
+/// has the type; in FMI 3.0 references are unique over all types, and the type may be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VariableKey {
-    /// A type of the variable's base type, by whose functions it is got and set.
+    /// A type of the variable's base type, whose functions get and set it.
     pub variable_type: Option<VariableType>,
     /// The value reference of the variable.
     pub reference: ValueReference,

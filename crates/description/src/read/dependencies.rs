@@ -1,4 +1,4 @@
-//! `dependenciesKind` (FMI 2.0.5, 2.2.8; FMI 3.0, 2.4.8): as long as the list of what is depended on.
+//! `dependenciesKind` (FMI 2.0.5, 2.2.8; FMI 3.0, 2.4.8): as long as the list of dependencies.
 
 use crate::model::{DependencyKind, DescriptionError};
 use crate::xml::Element;

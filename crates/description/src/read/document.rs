@@ -60,7 +60,7 @@ fn read_from(source: &XmlDocument<'_>, dialect: Option<Abi>) -> Result<ModelDesc
     }
 }
 
-/// The text before FMI 3.0 of which an `fmiVersion` is: 1.0 or 2.0, or a patch release of it.
+/// The version before FMI 3.0 of an `fmiVersion`: 1.0 or 2.0, or a patch release of it.
 fn earlier(version: &str) -> Option<(Abi, &str)> {
     let version = version.trim_ascii();
     let numbers: Vec<&str> = version.split('.').collect();

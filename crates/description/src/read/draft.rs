@@ -1,12 +1,12 @@
-//! What only the draft of FMI 3.0 has (the main branch of the standard in January 2021).
+//! Parts of a description that only the draft of FMI 3.0 has (the main branch of the standard in January 2021).
 //!
-//! Its clocks come out in the released words: strictly periodic is `constant`, other periodic is `fixed`, aperiodic is
-//! `triggered`. What its text requires and the FMU's own example leaves out (`instantiationToken`, `start` of input
-//! clocks, `variability="clock"`) is a warning; what contradicts itself is an error:
+//! The draft's clocks get the released words: strictly periodic is `constant`, other periodic is `fixed`, aperiodic is
+//! `triggered`. Attributes that its text requires and its own example leaves out (`instantiationToken`, `start` of
+//! input clocks, `variability="clock"`) are a warning if missing; a contradiction is an error:
 //!
 //! - `strict` without `periodic`; strictly periodic without `intervalCounter` and `resolution`; either of them 0;
 //! - `triggeredBy` on a clock that is periodic, or no input, or naming anything but an output clock;
-//! - `clockReference` to what is no clock, `clockElementIndex` beyond the end of its array;
+//! - `clockReference` to a variable that is no clock, `clockElementIndex` beyond the end of its array;
 //! - clocks of both types in one FMU; `synchronousTime` in Scheduled Execution.
 
 use super::written_clock::{WrittenClock, WrittenInterval};
@@ -133,7 +133,7 @@ pub(super) fn variability(attribute: Attribute<'_>, is_clock: bool) -> Result<Va
     }
 }
 
-/// What the draft wants of a clock variable, and its own example leaves out.
+/// Warns of attributes of a clock variable that the draft requires, and its own example leaves out.
 pub(super) fn check_clock(element: Element<'_>, causality: Causality) -> Result<(), DescriptionError> {
     if element.attribute("variability").is_none() {
         element.warn(format!("{}: variability=\"clock\" is missing", element.label()));

@@ -213,7 +213,7 @@ fn variables<'a>(
     Ok((variables, elements))
 }
 
-/// Where the variable stands that a number counted from 1 names.
+/// The index of the variable with a number, counted from 1.
 fn at(attribute: Attribute<'_>, number: u32, variables: &[Variable]) -> Result<usize, DescriptionError> {
     match (number as usize).checked_sub(1) {
         Some(position) if position < variables.len() => Ok(position),

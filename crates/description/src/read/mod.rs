@@ -1,4 +1,4 @@
-//! One reader for each text of the standard; the root element says which.
+//! One reader for each text of the standard; the root element tells the text.
 
 mod dependencies;
 mod document;

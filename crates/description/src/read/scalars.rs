@@ -1,4 +1,4 @@
-//! What FMI 1.0 and 2.0 have in common: scalar variables and types whose kind is a child element (`<Real>`, in types of
+//! The common part of FMI 1.0 and 2.0: scalar variables and types whose kind is a child element (`<Real>`, in types of
 //! FMI 1.0 `<RealType>`), and aliases by value reference.
 //!
 //! | element | type here | values here |
@@ -31,8 +31,8 @@ fn kind_name(variable_type: VariableType) -> &'static str {
     KINDS.iter().find(|(_, other)| *other == variable_type).map_or("?", |(name, _)| name)
 }
 
-/// The child that says of which type its parent is: an element of one of the five names, with `suffix` behind. Other
-/// children, except those of the names `besides`, are warned of.
+/// The child that gives the type of its parent: an element of one of the five names, with `suffix` behind. Other
+/// children get a warning, unless their names are in `besides`.
 fn kind<'a>(
     element: Element<'a>,
     suffix: &str,
@@ -62,17 +62,17 @@ pub(super) struct ScalarTypes<'a> {
     pub(super) list: Vec<TypeDefinition>,
     by_name: HashMap<&'a str, usize>,
     items: HashMap<&'a str, HashSet<i64>>,
-    /// Some types could not be read, where every error is wanted: others may name them.
+    /// Whether some types could not be read while all errors are collected: variables may name them.
     is_partial: bool,
 }
 
-/// How a text of the standard writes its types down.
+/// The words of a version for types.
 pub(super) struct TypeWords {
     /// The element of a type.
     pub(super) element: &'static str,
-    /// What stands behind the names of the five kinds.
+    /// The suffix of the names of the five kinds.
     pub(super) suffix: &'static str,
-    /// Whether the items of an enumeration say their values; else they count from 1.
+    /// Whether the items of an enumeration have values; else they count from 1.
     pub(super) has_values: bool,
 }
 
@@ -117,7 +117,7 @@ impl<'a> ScalarTypes<'a> {
         Ok(types)
     }
 
-    /// The type that the element `own` of a variable declares, which must exist and be of the same kind.
+    /// The type that the element `own` of a variable declares; an error if it does not exist or is of another kind.
     fn declared(
         &self,
         own: Element<'_>,
@@ -167,15 +167,15 @@ fn items(
     Ok(items)
 }
 
-/// A scalar variable as far as both versions have the same: what else it has is for its reader to say.
+/// A scalar variable with the attributes that both versions share; its reader adds the rest.
 pub(super) struct ScalarVariable<'a> {
-    /// With the defaults of what the versions have of their own.
+    /// The variable, with the defaults of attributes that only one version has.
     pub(super) variable: Variable,
-    /// The element that says its type.
+    /// The child element that gives its type.
     pub(super) own: Element<'a>,
 }
 
-/// Reads a `<ScalarVariable>` of which `known` are the attributes, and `besides` its children beside the one of its type.
+/// Reads a `<ScalarVariable>`. `known`: its attributes; `besides`: its children beside the one that gives its type.
 pub(super) fn read<'a>(
     element: Element<'a>,
     known: &[&str],
@@ -204,7 +204,7 @@ pub(super) fn read<'a>(
         Some(declared) => written.or(declared),
         None => written,
     };
-    // What it takes from its type has been checked there.
+    // The attributes of its type were checked there.
     if !says_nothing {
         shared.check(own, units);
     }
@@ -254,7 +254,7 @@ pub(super) fn read<'a>(
     Ok(ScalarVariable { variable, own })
 }
 
-/// An attribute, unless it is empty, as generators leave it that have nothing to say.
+/// An attribute, unless it is empty: some generators write empty ones.
 pub(super) fn written<'a>(own: Element<'a>, name: &str) -> Option<Attribute<'a>> {
     let attribute = own.attribute(name)?;
     if attribute.value.trim_ascii().is_empty() {
@@ -264,12 +264,12 @@ pub(super) fn written<'a>(own: Element<'a>, name: &str) -> Option<Attribute<'a>>
     Some(attribute)
 }
 
-/// A flag; false where it is not written or empty.
+/// A flag; false if it is missing or empty.
 pub(super) fn flag(element: Element<'_>, name: &str) -> Result<bool, DescriptionError> {
     Ok(scalar(element, name)?.unwrap_or(false))
 }
 
-/// A number or boolean that need not be there; `None` where it is not written or empty.
+/// An optional number or boolean; `None` if it is missing or empty.
 pub(super) fn scalar<T: ScalarValue>(element: Element<'_>, name: &str) -> Result<Option<T>, DescriptionError> {
     written(element, name).map_or(Ok(None), Attribute::optional_scalar)
 }
@@ -285,8 +285,8 @@ fn start(own: Element<'_>, variable_type: VariableType) -> Result<Option<Values>
     })
 }
 
-/// The index of variables. Of those that have one name, which are of use to nobody where they are internal, all but one are renamed, with a
-/// warning: inputs, outputs and parameters keep theirs. Two of these with one name are an error.
+/// The index of variables. Of several variables with one name, all but one are renamed, with a warning, if they are internal, since nobody
+/// uses those: inputs, outputs and parameters keep their names. Two of these with one name are an error.
 pub(super) fn index(variables: &mut [Variable], elements: &[Element<'_>]) -> Result<Index, DescriptionError> {
     let index = Index::of(variables);
     if index.duplicate_name(variables).is_none() {
@@ -327,8 +327,8 @@ pub(super) fn index(variables: &mut [Variable], elements: &[Element<'_>]) -> Res
     Ok(Index::of(variables))
 }
 
-/// Makes the first variable of each base type and reference the one that all later ones are aliases of. `negated` says of
-/// a variable whether it has the opposite sign of what its reference stands for.
+/// Makes the first variable of each base type and reference the root of all later ones, which become its aliases.
+/// `negated`: whether a variable has the opposite sign of the value at its reference.
 pub(super) fn join_aliases(
     variables: &mut [Variable],
     index: &Index,
@@ -347,7 +347,7 @@ pub(super) fn join_aliases(
     }
 }
 
-/// `initial` of what the variables' start values say, where no attribute does.
+/// Whether a variable with this `initial` needs a start value.
 pub(super) fn needs_start(initial: Option<Initial>) -> bool {
     matches!(initial, Some(Initial::Exact | Initial::Approx))
 }

@@ -1,4 +1,4 @@
-//! What the root elements of all texts have in common: attributes, sections and short lists (FMI 3.0, 2.4.1, 2.4.5,
+//! The common part of the root elements of all texts: attributes, sections and short lists (FMI 3.0, 2.4.1, 2.4.5,
 //! 2.4.6).
 
 use crate::model::{Abi, DefaultExperiment, DescriptionError, LogCategory, ModelDescription, NamingConvention};
@@ -54,7 +54,8 @@ pub(super) struct Sections<'a> {
 }
 
 impl<'a> Sections<'a> {
-    /// `known`: names of sections, each of which is given once at most; `ignored`: what else may stand there.
+    /// Reads the sections. `known`: names of sections, each of which is given once at most; `ignored`: names of other elements
+    /// that may stand there.
     pub(super) fn read(root: Element<'a>, known: &[&str], ignored: &[&str]) -> Result<Sections<'a>, DescriptionError> {
         let mut sections: Vec<Element<'a>> = Vec::new();
         for element in root.children() {

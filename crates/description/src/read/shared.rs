@@ -1,5 +1,5 @@
-//! The attributes that a variable takes from its declared type where it does not say them itself (FMI 2.0.5, 2.2.3;
-//! FMI 3.0, 2.4.4).
+//! The attributes that a variable takes from its declared type if it does not have them itself (FMI 2.0.5, 2.2.3; FMI
+//! 3.0, 2.4.4).
 
 use crate::model::{DescriptionError, EnumerationItem, TypeDefinition, Values, VariableType};
 use crate::rules::is_float;
@@ -12,10 +12,10 @@ const FLOAT: [&str; 8] = ["quantity", "unit", "displayUnit", "relativeQuantity",
 const INTEGER: [&str; 3] = ["quantity", "min", "max"];
 const BINARY: [&str; 2] = ["mimeType", "maxSize"];
 
-/// The bits of the names of all these attributes: most variables have none.
+/// The bits of the names of all these attributes: most variables have none of them.
 const BITS: u64 = bits(&FLOAT) | bits(&INTEGER) | bits(&BINARY);
 
-/// The attributes that both a type definition and a variable of that type may have; those of clocks are not among them.
+/// The attributes that both a type definition and a variable of that type may have, without those of clocks.
 pub(super) fn attribute_names(variable_type: VariableType) -> &'static [&'static str] {
     match variable_type {
         VariableType::Float32 | VariableType::Float64 => &FLOAT,
@@ -40,8 +40,8 @@ pub(super) struct SharedAttributes {
     pub(super) max_size: Option<u64>,
 }
 
-/// A unit, which every variable of a type repeats wherever variables are listed, so that it must not be long: a large text
-/// in one type and many variables of it would fill memory and disk.
+/// The name of a unit. It is limited in length, since every variable of a type repeats it wherever variables are listed: a
+/// large text in one type and many variables of it would fill memory and disk.
 fn unit_name(element: Element<'_>, name: &str) -> Result<Option<Arc<str>>, DescriptionError> {
     const LIMIT: usize = 1000;
     match element.attribute(name) {
@@ -90,7 +90,7 @@ impl SharedAttributes {
         Ok(shared)
     }
 
-    /// With the declared type's attributes where the variable has none.
+    /// These attributes, with the declared type's where the variable has none.
     pub(super) fn or(self, declared: &TypeDefinition) -> SharedAttributes {
         // A display unit belongs to its unit: a variable with a unit of its own does not take the type's.
         let same_unit = self.unit.is_none() || self.unit == declared.unit;
@@ -135,7 +135,7 @@ impl SharedAttributes {
         }
     }
 
-    /// Warns of what contradicts itself but harms no run.
+    /// Warns of contradictions that harm no run.
     pub(super) fn check(&self, element: Element<'_>, units: &Units) {
         if self.unit.is_some() || self.display_unit.is_some() {
             units.check(element, self.unit.as_deref(), self.display_unit.as_deref());

@@ -28,7 +28,7 @@ pub(super) struct WrittenClock<'a> {
     pub(super) resolution: Option<u64>,
     pub(super) interval: WrittenInterval<'a>,
     pub(super) shift: WrittenInterval<'a>,
-    /// Empty in the released dialect, as is what only that has in the draft.
+    /// The draft's attributes; empty in the released dialect.
     pub(super) draft: DraftClock<'a>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> WrittenClock<'a> {
         }
     }
 
-    /// With the declared type's attributes where the variable has none.
+    /// The clock's attributes, with the declared type's where the variable has none.
     pub(super) fn or(self, declared: Option<&WrittenClock<'a>>) -> WrittenClock<'a> {
         let Some(declared) = declared else { return self };
         WrittenClock {

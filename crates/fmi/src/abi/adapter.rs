@@ -1,8 +1,8 @@
-//! What the adapters of FMI 2.0 and 1.0 share: the instance that Rust holds, and values of other C types.
+//! The common part of the adapters of FMI 2.0 and 1.0: the instance that Rust holds, and values of other C types.
 //!
-//! Both have no arrays, so that there are as many values as value references, and four types: Real is `Float64`, Integer is
-//! `Int32` and, as enumerations are, `Int64`; Boolean; String. Nothing is allocated: where C's type is another one, values are
-//! converted on the stack, [`PIECE`] of them for each call of the FMU.
+//! Both versions have no arrays, so that there are as many values as value references, and four types: Real is `Float64`,
+//! Integer is `Int32` and, for enumerations, `Int64`; Boolean; String. Nothing is allocated: if C's type is another one,
+//! values are converted on the stack, [`PIECE`] of them for each call of the FMU.
 
 use super::birth::Birth;
 use super::functions::{Functions, VersionFunctions};
@@ -13,10 +13,10 @@ use crate::types::*;
 use std::ffi::c_void;
 use vecud_description::{Interface, ValueReference};
 
-/// How many values are converted at once.
+/// The number of values that are converted at once.
 pub(super) const PIECE: usize = 256;
 
-/// What stands behind the instance that Rust holds of an FMU with the functions `F`. `K` lives as long as the FMU's
+/// The data behind an instance that Rust holds of an FMU with the functions `F`. `K` lives as long as the FMU's
 /// instance, which may hold on to it.
 pub(super) struct Component<F, K> {
     pub(super) functions: F,
@@ -28,7 +28,7 @@ pub(super) struct Component<F, K> {
 }
 
 impl<F: Copy, K> Component<F, K> {
-    /// What Rust takes for the instance; NULL when the FMU has made none.
+    /// The pointer that Rust takes for the instance; NULL if the FMU has made none.
     pub(super) fn hand_out(functions: F, raw: RawInstance, birth: &Birth, kept: K) -> RawInstance {
         if raw.is_null() {
             return raw;
@@ -63,7 +63,7 @@ pub(super) fn has_failed(raw: RawStatus) -> bool {
     !(0..=1).contains(&raw)
 }
 
-/// Of two statuses as FMUs return them the worse one, the first of equals.
+/// The worse of two statuses of FMUs, the first of equals.
 pub(super) fn worse(one: RawStatus, other: RawStatus) -> RawStatus {
     let badness = |raw| if (0..=4).contains(&raw) { raw } else { 3 };
     if badness(other) > badness(one) { other } else { one }
@@ -108,7 +108,7 @@ pub(super) unsafe fn look_at_booleans<T: Copy + Into<i64>>(
     }
 }
 
-/// Sets values that C holds as another type, unless one of them does not fit: then nothing is called.
+/// Sets values that C holds as another type; if one does not fit, nothing is called.
 ///
 /// # Safety
 /// There are `n` references and `n_values` values. `set` is handed as many references as it is told, and values for all of

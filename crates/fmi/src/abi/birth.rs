@@ -3,13 +3,13 @@
 use crate::interface::MadeFor;
 use crate::types::*;
 
-/// What an instance is made with.
+/// The arguments for making an instance.
 #[derive(Clone, Copy)]
 pub(crate) struct Birth<'a> {
     pub(crate) made_for: &'a MadeFor,
     pub(crate) name: RawString,
     pub(crate) token: RawString,
-    /// Null when there are none.
+    /// The resources; null if there are none.
     pub(crate) resources: RawString,
     pub(crate) logging_on: RawBool,
     pub(crate) environment: RawEnvironment,

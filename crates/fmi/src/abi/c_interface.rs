@@ -8,17 +8,17 @@ use crate::types::*;
 use std::ffi::c_void;
 use vecud_description::{Abi, Interface};
 
-/// What loading knows of a C interface.
+/// A C interface, as loading needs it.
 pub(crate) struct CInterface {
     pub(crate) abi: Abi,
-    /// How messages about functions call it.
+    /// The name of the interface in messages about functions.
     pub(crate) short: &'static str,
     /// The names of `Status`, in its order.
     pub(crate) statuses: [&'static str; 5],
     pub(super) lists: &'static [&'static [FunctionGroup]],
     /// Functions that have other names here than in the lists.
     pub(super) other_names: &'static [(Function, &'static str)],
-    /// The functions of the lists without which nothing can run; `None`: all of them.
+    /// The functions of the lists without which nothing can run; `None`: all functions.
     pub(super) indispensable: Option<&'static [Function]>,
     /// Functions that only libraries with this interface export.
     pub(crate) signs: &'static [&'static str],
@@ -47,7 +47,7 @@ impl CInterface {
         groups.flat_map(|group| group.functions.iter().map(|(function, _)| *function))
     }
 
-    /// The function's name here, without prefix; of those with several, that of the interface type.
+    /// The function's name in this interface, without prefix; if it has several, that of the interface type.
     pub(crate) fn name(&self, function: Function, interface: Option<Interface>) -> Option<&'static str> {
         let other = self.other_names.iter().find(|(one, _)| *one == function);
         let groups = self.lists.iter().copied().flatten();

@@ -1,6 +1,6 @@
 //! The text between FMI 3.0-alpha.5 and 3.0-alpha.6: clocks are integers and may be arrays, one callback serves all clock
-//! updates, and two functions had other names. Of it there are Scheduled Execution, Co-Simulation without Event Mode, and Model
-//! Exchange.
+//! updates, and two functions had other names. vecud supports its Scheduled Execution, Co-Simulation without Event Mode, and
+//! Model Exchange.
 
 use super::birth::Birth;
 use super::c_interface::CInterface;
@@ -35,7 +35,7 @@ pub(super) const DRAFT: CInterface = CInterface {
     },
 };
 
-/// What no FMU of the draft can do without, whatever its variables are.
+/// The functions that every FMU of the draft must have, whatever its variables are.
 pub(crate) const CORE: &[Function] = &[
     Function::GetVersion,
     Function::SetDebugLogging,

@@ -1,6 +1,6 @@
 //! FMI 1.0: Model Exchange and Co-Simulation are two standards that share the functions of values. All symbols begin with the
-//! model identifier, and neither has an Initialization Mode: what enters it initialises, since from there on values can be
-//! set and read, and what leaves it calls nothing.
+//! model identifier, and neither has an Initialization Mode: entering it initialises, since from there on values can be set
+//! and read, and leaving it calls nothing.
 
 use super::adapter::*;
 use super::birth::Birth;
@@ -47,7 +47,7 @@ pub(super) const FMI1: CInterface = CInterface {
     },
 };
 
-/// What stands behind an instance. Kept is what `fmiInitialize` has said of the first event, until somebody asks.
+/// The data behind an instance. It keeps the answer of `fmiInitialize` about the first event until it is asked for.
 pub(super) type Component = super::adapter::Component<Fmi1Functions, Cell<Option<Fmi1EventInfo>>>;
 
 impl Fmi1Functions {

@@ -52,7 +52,7 @@ pub(super) const FMI2: CInterface = CInterface {
 
 pub(super) type Component = super::adapter::Component<Fmi2Functions, Callbacks>;
 
-/// The callbacks of an instance, to which the FMU has a pointer. (A box would be the only way to what is in it.)
+/// The callbacks of an instance, to which the FMU has a pointer. (A box would claim to be the only way to its content.)
 pub(super) struct Callbacks(*mut Fmi2Callbacks);
 
 impl Drop for Callbacks {

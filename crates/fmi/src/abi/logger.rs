@@ -1,15 +1,15 @@
-//! What FMUs of FMI 2.0 and 1.0 log by: functions that C calls like `printf`, defined in `logger.c`.
+//! The loggers of FMI 2.0 and 1.0: functions that C calls like `printf`, defined in `logger.c`.
 //!
-//! A message is printed as its format says, into a buffer of bounded size, and handed to the instance's host. A format that asks for
-//! what is not printed here (`%n`, which writes into the FMU's memory; a width that takes seconds) is told as it stands. That there
-//! are as many arguments of their types as the format has conversions is the FMU's promise, and nobody can look.
+//! A message is printed by its format, into a buffer of bounded size, and handed to the instance's host. A format with a conversion
+//! that is not printed here (`%n`, which writes into the FMU's memory; a width that takes seconds) is handed on unprinted. The FMU
+//! promises that there are as many arguments of the right types as the format has conversions; nobody can check it.
 
 use crate::callbacks;
 use crate::thread::inside;
 use crate::types::*;
 use std::ffi::{CStr, c_void};
 
-/// A logger as C calls it: environment or component, instance name, status, category, message, and what `printf` takes.
+/// A logger in the form of C: environment or component, instance name, status, category, message, and the arguments of `printf`.
 // SAFETY (of calling it): the environment is what the instance was given, the texts are null or C strings, and there are as
 // many more arguments of their types as the message has conversions.
 pub type Logger = unsafe extern "C" fn(*mut c_void, RawString, RawStatus, RawString, RawString, ...);
@@ -81,7 +81,7 @@ fn is_printable(format: &[u8]) -> bool {
     has_conversion
 }
 
-/// Whether what stands behind a `%` is a conversion, whatever follows that.
+/// Whether the text behind a `%` begins with a conversion.
 fn begins_with_a_conversion(piece: &[u8]) -> bool {
     let after = |text: &'_ [u8], of: &[u8]| text.iter().take_while(|byte| of.contains(byte)).count();
     let mut rest = &piece[after(piece, b"-+ #0")..];

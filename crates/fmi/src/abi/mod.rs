@@ -1,12 +1,12 @@
-//! The C interfaces of FMI. Who calls an FMU does not ask which of them it speaks; the few who have to know are named in
-//! `tests/repository/architecture.rs`.
+//! The C interfaces of FMI. Callers of an FMU do not ask for its C interface; `tests/repository/architecture.rs` names
+//! the few that must know it.
 //!
 //! Each has a list of its functions (the meaning that all share, a [`Function`](crate::Function); the name in C; the signature;
-//! which interface types have it), from which its table is made (`tables`), and a [`CInterface`]: what loading must know.
+//! the interface types that have it), from which its table is made (`tables`), and a [`CInterface`] for loading.
 //!
-//! Calls go through [`Functions`]. FMI 3.0's own functions stand in it, so that nothing lies between a call and the FMU.
-//! FMI 2.0 and 1.0 fill it with adapters, and what Rust takes for their instance is an [`adapter::Component`]. An adapter
-//! that cannot express a call in its C interface calls nothing and answers [`NOT_CALLED`](crate::types::NOT_CALLED).
+//! Calls go through [`Functions`]. It has FMI 3.0's own functions, so that nothing lies between a call and the FMU. FMI
+//! 2.0 and 1.0 fill it with adapters, and their instance in Rust is an [`adapter::Component`]. An adapter that cannot
+//! express a call in its C interface calls nothing and answers [`NOT_CALLED`](crate::types::NOT_CALLED).
 
 mod adapter;
 mod birth;

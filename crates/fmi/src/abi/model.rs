@@ -74,7 +74,7 @@ impl Functions {
         }
     }
 
-    /// What `fmiInitialize` of FMI 1.0 has said of the first event, once; `None`: that is asked for by a call.
+    /// The answer of `fmiInitialize` of FMI 1.0 about the first event, once; `None`: a call is needed for that.
     ///
     /// # Safety
     /// The instance is alive, and nobody else calls it.

@@ -1,8 +1,8 @@
 //! Values of negated aliases (FMI 1.0, 3.3 of both parts: `alias="negatedAlias"`), which change their sign on the way.
 //!
-//! The FMU knows only the variable that such a one is an alias of. Here the alias has a reference of its own
-//! ([`ValueReference::negated`]), so that all others take it for a variable as any other. Nothing is allocated: references, and values
-//! that are set, are copied on the stack, [`PIECE`] of them for each call of the FMU.
+//! The FMU knows only the variable whose alias it is. Here the alias has a reference of its own ([`ValueReference::negated`]), so that
+//! all other code takes it for an ordinary variable. Nothing is allocated: references, and values that are set, are copied on the
+//! stack, [`PIECE`] of them for each call of the FMU.
 
 use super::adapter::{PIECE, has_failed, status, worse};
 use super::functions::{Functions, VersionFunctions};
@@ -10,7 +10,7 @@ use crate::types::*;
 use std::ffi::c_int;
 use vecud_description::ValueReference;
 
-/// What a negated alias has instead of a value.
+/// The opposite of a value, for a negated alias.
 pub(super) trait Opposite: Copy + Default {
     fn opposite(self) -> Self;
 }
@@ -45,7 +45,7 @@ fn is_negated(reference: &RawReference) -> bool {
     ValueReference(*reference).is_negated()
 }
 
-/// As the FMU knows them.
+/// The references in the form that the FMU knows.
 fn known(references: &[RawReference]) -> [RawReference; PIECE] {
     let mut known = [0; PIECE];
     for (known, reference) in known.iter_mut().zip(references) {

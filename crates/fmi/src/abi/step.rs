@@ -1,7 +1,7 @@
-//! One step of Co-Simulation, as each C interface has it: `fmi3DoStep`, `fmi2DoStep`, `fmiDoStep`.
+//! One step of Co-Simulation, for each C interface: `fmi3DoStep`, `fmi2DoStep`, `fmiDoStep`.
 //!
-//! FMI 3.0 says all in one call. Before, an FMU that stops short answers Discard and says on demand how far it came; and a
-//! step may be pending: it is computed elsewhere, and whoever asked waits for it.
+//! FMI 3.0 returns all answers in one call. In earlier versions, an FMU that stops short answers Discard and tells on
+//! demand how far it came; and a step may be pending: the FMU computes it elsewhere, and the caller waits for it.
 
 use super::functions::{Functions, VersionFunctions};
 use super::{adapter, fmi1, fmi2};
@@ -12,7 +12,7 @@ use crate::types::*;
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
-/// A step that an FMU is to make, and what it says of it.
+/// A step that an FMU is to make, and its answers.
 #[derive(Clone, Copy, Debug)]
 pub struct RawStep {
     /// `currentCommunicationPoint`.
@@ -23,7 +23,7 @@ pub struct RawStep {
     pub no_set_state_before: RawBool,
     /// `newStep` of FMI 1.0: the step before was accepted.
     pub new_step: RawBool,
-    /// How long is waited for a step that is pending.
+    /// The longest wait for a pending step.
     pub patience: Duration,
     /// `eventHandlingNeeded`.
     pub event_handling_needed: RawBool,
@@ -48,7 +48,7 @@ const DO_STEP_STATUS: c_int = 0;
 const LAST_SUCCESSFUL_TIME: c_int = 2;
 /// `fmi2Terminated`.
 const TERMINATED: c_int = 3;
-/// How often a step that is pending is looked at.
+/// Time between two looks at a pending step.
 const LOOK: Duration = Duration::from_micros(50);
 
 impl RawStep {
@@ -122,7 +122,7 @@ impl StepCall {
     /// Calls nothing, and says so.
     pub(crate) const NONE: StepCall = StepCall::Rarer(RarerStepCall::None);
 
-    /// Makes a step, and says what C has answered: `fmi3OK`, or what [`Functions::settle_step`] makes something of.
+    /// Makes a step, and returns C's answer: `fmi3OK`, or one that [`Functions::settle_step`] explains.
     ///
     /// # Safety
     /// The instance is alive and in Step Mode.
@@ -163,7 +163,7 @@ impl RarerStepCall {
 }
 
 impl Functions {
-    /// What makes a step of this instance.
+    /// The function that makes a step of this instance.
     ///
     /// # Safety
     /// The instance is alive.
@@ -199,7 +199,7 @@ impl Functions {
         }
     }
 
-    /// What a step came to that C has answered with `raw`, and what the FMU says of it.
+    /// The result of a step that C has answered with `raw`, and the answers of the FMU.
     ///
     /// # Safety
     /// The instance is alive, and its last step answered `raw`.
@@ -224,8 +224,8 @@ impl Functions {
     }
 }
 
-/// What a step came to that has answered `raw`: one that is pending is waited for, and Discard when it was given up. `look` asks for
-/// `fmi2DoStepStatus` and answers what that call did, `cancel` gives the step up.
+/// The result of a step that has answered `raw`: a pending one is waited for, and is Discard if it was given up. `look` asks for
+/// `fmi2DoStepStatus` and returns the status of that call, `cancel` gives the step up.
 fn came_to(
     raw: RawStatus,
     environment: *const Environment,
@@ -254,7 +254,7 @@ fn came_to(
 }
 
 impl Fmi2Component {
-    /// What a step came to that was not simply done.
+    /// The result of a step that was not simply done.
     ///
     /// # Safety
     /// The instance is alive, and its last step answered `raw`.
@@ -296,7 +296,7 @@ impl Fmi2Component {
 }
 
 impl Fmi1Component {
-    /// What a step came to that was not simply done.
+    /// The result of a step that was not simply done.
     ///
     /// # Safety
     /// The instance is alive, and its last step answered `raw`.

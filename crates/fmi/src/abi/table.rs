@@ -6,7 +6,7 @@ use crate::types::{NOT_CALLED, RawInstance, RawStatus, RawString};
 use std::ffi::c_void;
 use vecud_description::Interface;
 
-/// Where a function of the list with this name in C is in the library; null when it is not there.
+/// The address in the library of a function of the list with this name in C; null if it is not there.
 pub(super) type Symbols<'a> = &'a dyn Fn(Function, &'static str) -> *mut c_void;
 
 /// Functions of a list that the same interface types have.
@@ -17,7 +17,7 @@ pub struct FunctionGroup {
     pub functions: &'static [(Function, &'static str)],
 }
 
-/// What stands in a table for a function that is not there, by return type.
+/// The stand-in in a table for a missing function, by return type.
 pub trait StubAnswer<R> {
     const ANSWER: R;
 }
@@ -37,7 +37,7 @@ impl StubAnswer<()> for RefusingStub {
     const ANSWER: () = ();
 }
 
-/// Answers that nothing was called: what an adapter has for what cannot exist in its C interface.
+/// The answer that nothing was called: an adapter's stand-in for a function that cannot exist in its C interface.
 pub struct Absent;
 impl StubAnswer<RawStatus> for Absent {
     const ANSWER: RawStatus = NOT_CALLED;

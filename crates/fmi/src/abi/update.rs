@@ -1,8 +1,8 @@
-//! What an update of discrete states gives, whatever the C interface.
+//! The result of an update of discrete states, for any C interface.
 
 use crate::types::RawBool;
 
-/// What an FMU says of an iteration of an event.
+/// The answer of an FMU to an iteration of an event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RawUpdate {
     /// `discreteStatesNeedUpdate`.

@@ -10,7 +10,7 @@ use vecud_description::{Abi, Interface};
 use vecud_linux::prefetch::prefetch;
 
 impl Functions {
-    /// What the FMU speaks.
+    /// The version of FMI.
     pub fn abi(&self) -> Abi {
         match self.own {
             VersionFunctions::Fmi1(_) => Abi::Fmi1,
@@ -54,7 +54,7 @@ impl Functions {
         }
     }
 
-    /// Asks how far a slave can step from where it is.
+    /// Asks for the longest step of a slave from its present time.
     ///
     /// # Safety
     /// The instance is alive and may be stepped; the place can be written to.
@@ -133,7 +133,7 @@ impl Functions {
         }
     }
 
-    /// The platform whose types must be those of the FMU, and the function that says whether they are.
+    /// The types of the platform that the FMU must have, and the function that tells its types.
     pub(crate) fn types_platform(&self, interface: Interface) -> Option<(&'static str, TextFunction)> {
         match &self.own {
             VersionFunctions::Fmi1(own) => Some(("standard32", own.types_platform(interface))),

@@ -110,7 +110,7 @@ fn until<'a>(file: &'a File, cache: &'a Cache) -> Until<'a> {
     Until { file, stop: cache.stop() }
 }
 
-/// Files of which no more than so many bytes are read together: they may have grown since somebody looked.
+/// A file; all files together may have no more than `left` bytes, since they may have grown since they were measured.
 struct Bounded<'a> {
     content: Until<'a>,
     left: &'a mut u64,

@@ -61,23 +61,23 @@ fn has_end_record(mut file: &File) -> bool {
     read.is_ok() && tail.windows(22).any(|bytes| bytes.starts_with(b"PK\x05\x06"))
 }
 
-/// What the directory states of an entry.
+/// The statements of the directory about an entry.
 pub(super) struct Header {
     pub(super) name: String,
-    /// In its lower byte the version of ZIP that is needed to unpack it, times ten.
+    /// The version of ZIP that is needed to unpack it, times ten, in the lower byte.
     pub(super) version_needed: u16,
     /// General purpose bits.
     pub(super) flags: u16,
     /// Method of compression; 0: none.
     pub(super) method: u16,
-    /// Its checksum and its length, packed and unpacked.
+    /// The checksum and the length of the content, packed and unpacked.
     content: [u8; 12],
     raw_name: Vec<u8>,
 }
 
 /// All headers, repeated ones too: the zip crate keeps only the last of entries with one name, so this reads the directory itself:
-/// headers of 46 bytes, with the version at 6, bits and method behind it, the checksum and both sizes from 16 on and the lengths of
-/// what follows at 28, 30 and 32.
+/// headers of 46 bytes, with the version at 6, bits and method behind it, the checksum and both sizes from 16 on, and the lengths
+/// of the following parts at 28, 30 and 32.
 pub(super) fn headers(file: &File, start: u64) -> io::Result<Vec<Header>> {
     let mut reader = BufReader::new(file);
     reader.seek(SeekFrom::Start(start))?;

@@ -16,7 +16,7 @@ pub enum ArchiveError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The path is neither a file nor a folder.
@@ -29,7 +29,7 @@ pub enum ArchiveError {
     Damaged {
         /// The archive.
         archive: PathBuf,
-        /// In what way.
+        /// Description of the damage.
         detail: String,
     },
     /// An entry must not or cannot be unpacked.
@@ -41,7 +41,7 @@ pub enum ArchiveError {
         /// Defect of the entry.
         problem: EntryProblem,
     },
-    /// More files and folders than any FMU has, those that are only named by what lies in them included.
+    /// There are more files and folders than any FMU has, including folders that only the names of their content show.
     TooManyEntries {
         /// The archive.
         archive: PathBuf,
@@ -74,7 +74,7 @@ pub enum ArchiveError {
     NoModelDescription {
         /// The FMU.
         origin: PathBuf,
-        /// Where one lies instead.
+        /// Another place that has one.
         elsewhere: Option<String>,
     },
     /// `modelDescription.xml` is no UTF-8 text or too long.
@@ -316,7 +316,7 @@ impl fmt::Display for ArchiveError {
 }
 
 impl ArchiveError {
-    /// Whether an FMU is there, and what keeps it from being used is its own fault, not that of the machine.
+    /// Whether the FMU exists, and cannot be used for its own fault, not that of the machine.
     pub fn is_of_the_fmu(&self) -> bool {
         match self {
             ArchiveError::Truncated(_)

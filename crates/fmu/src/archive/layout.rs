@@ -1,5 +1,5 @@
-//! How the files of an FMU are laid out, against what the standard says (FMI 3.0.2, 2.5.1; FMI 2.0.5, 2.3; FMI 1.0, 2.3): what keeps
-//! nobody from opening it, and what other tools may stumble over.
+//! The layout of an FMU's files, compared with the standard (FMI 3.0.2, 2.5.1; FMI 2.0.5, 2.3; FMI 1.0, 2.3): oddities that do not
+//! keep vecud from opening it, but that other tools may stumble over.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -40,7 +40,7 @@ impl Unpacked {
     /// Oddities of the FMU's files and, if it is an archive, of its packing.
     ///
     /// # Errors
-    /// Its files cannot be read.
+    /// The files of the FMU cannot be read.
     pub fn oddities(&self, description: &ModelDescription) -> Result<Vec<Oddity>, ArchiveError> {
         let mut oddities = Oddities::default();
         let abi = description.abi;
@@ -151,13 +151,13 @@ impl Unpacked {
     }
 }
 
-/// What file managers leave in archives.
+/// Files that file managers leave in archives.
 const JUNK: [&str; 4] = ["__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"];
 /// Platforms of FMI 1.0 and 2.0.
 const BEFORE_FMI3: [&str; 6] = ["win32", "win64", "linux32", "linux64", "darwin32", "darwin64"];
 
-/// What the standard names at the top of an FMU. Folders that came with a later patch release, or were made for earlier versions as
-/// well, harm nobody.
+/// The names at the top of an FMU by the standard. Folders that came with a later patch release, or were made for earlier versions
+/// as well, harm nobody.
 fn known_at_the_top(abi: Abi) -> &'static [&'static str] {
     match abi {
         Abi::Fmi1 => &["modelDescription.xml", "model.png", "documentation", "sources", "binaries", "resources"],
@@ -178,7 +178,7 @@ fn known_at_the_top(abi: Abi) -> &'static [&'static str] {
     }
 }
 
-/// How the archive itself is packed.
+/// Oddities of the archive's packing.
 fn packing(path: &Path, abi: Abi, oddities: &mut Oddities) -> Result<(), ArchiveError> {
     let failed = |source| read_error(path, source);
     let file: File = files::open(path).map_err(failed)?;
@@ -214,7 +214,7 @@ fn packing(path: &Path, abi: Abi, oddities: &mut Oddities) -> Result<(), Archive
     Ok(())
 }
 
-/// How many files there are below a folder, and how long all of them are together.
+/// The number of files below a folder, and their length together.
 pub fn extent(folder: &Path) -> Result<(usize, u64), ArchiveError> {
     let (mut files, mut bytes, mut open) = (0, 0_u64, vec![folder.to_owned()]);
     while let Some(path) = open.pop() {

@@ -1,6 +1,6 @@
-//! How much of the machine an archive may take.
+//! The limits of an archive's use of the machine.
 
-/// How much an archive may ask for.
+/// The limits of an archive.
 #[derive(Debug, Clone)]
 pub(super) struct ArchiveLimits {
     /// Number of entries, and of the files and folders that they make.
@@ -11,7 +11,7 @@ pub(super) struct ArchiveLimits {
     pub total_size: u64,
     /// Unpacked bytes per byte of the archive, as far as they exceed `free_size`.
     pub ratio: u64,
-    /// What an archive of any length may unpack to: a table of zeros is legal, however well it is compressed.
+    /// The size to which an archive of any length may unpack: a table of zeros is legal, however well it is compressed.
     pub free_size: u64,
     /// Bytes of the archive's directory.
     pub directory: u64,

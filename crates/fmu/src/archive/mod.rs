@@ -5,7 +5,7 @@
 //!   all, and usable by several runs at once. Nothing outside of that folder is written, whatever the archive holds;
 //!   whatever is refused leaves nothing behind.
 //! - A folder that the user names is used where it is and never written to. Links in it are the user's own affair.
-//! - A folder that somebody else has named is copied into the cache, with his rights: nothing of it is opened later.
+//! - A folder that another user has named is copied into the cache, with that user's rights: nothing of it is opened later.
 //! - The library stays beside everything that was packed with it, so dependencies by `$ORIGIN` resolve.
 #![forbid(unsafe_code)]
 

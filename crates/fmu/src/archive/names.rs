@@ -16,14 +16,15 @@ const LONGEST_NAME: usize = 2048;
 /// Names of a path, folders and file; FMUs have five or so.
 const DEEPEST: usize = 64;
 
-/// What an entry becomes on disk.
+/// The form of an entry on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryKind {
     File,
     Folder,
 }
 
-/// The components of an entry's name, or why it must not be unpacked. `.` and doubled slashes mean nothing and go.
+/// The components of an entry's name, or the reason why it must not be unpacked. `.` and doubled slashes mean nothing and are
+/// dropped.
 pub(super) fn components(name: &str) -> Result<Vec<&str>, EntryProblem> {
     if name.contains('\0') {
         return Err(EntryProblem::Nul);
@@ -61,7 +62,7 @@ pub(super) struct TakenPlaces {
 }
 
 impl TakenPlaces {
-    /// How many files and folders there are, those that are only named by what lies in them included.
+    /// The number of files and folders, including folders that only the names of their content show.
     pub(super) fn len(&self) -> usize {
         self.taken.len()
     }

@@ -27,7 +27,7 @@ const LONGEST_DESCRIPTION: u64 = 256 << 20;
 pub struct Unpacked {
     /// The folder that holds `modelDescription.xml`; an absolute path.
     pub root: PathBuf,
-    /// What the user named.
+    /// The path that the user named.
     pub origin: PathBuf,
 }
 
@@ -99,7 +99,7 @@ impl Unpacked {
         Some(format!("{text}/"))
     }
 
-    /// Gives the same FMU by a path of which each character `is_plain`: through a link where its own path has others.
+    /// The same FMU by a path that `is_plain`: through a link if its own path is not.
     ///
     /// # Errors
     /// No link can be made.
@@ -202,7 +202,7 @@ fn utf8_path(folder: PathBuf) -> Result<PathBuf, ArchiveError> {
     plain_path(&folder, |path| path.to_str().is_some()).map_err(|_| ArchiveError::PathNotUtf8(folder))
 }
 
-/// Sorted names of what is in a folder; none if there is no folder.
+/// Sorted names of the entries of a folder; none if there is no folder.
 pub(super) fn names_in(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<String>, ArchiveError> {
     let failed = |source| read_error(folder, source);
     let entries = match fs::read_dir(folder) {

@@ -129,7 +129,7 @@ fn kind_of(mode: u32, named_as_folder: bool) -> Result<EntryKind, EntryProblem> 
     }
 }
 
-/// The sum of what the entries state, if that is acceptable.
+/// The sum of the entries' stated sizes, if it is acceptable.
 fn check_totals(plan: &[Planned], file: &File, origin: &Path, limits: &ArchiveLimits) -> Result<u64, ArchiveError> {
     let length = file.metadata().map_err(|e| read_error(origin, e))?.len();
     let by_ratio = length.saturating_mul(limits.ratio).max(limits.free_size);
@@ -216,7 +216,7 @@ fn write_entry<R: Read + Seek>(
     Ok(())
 }
 
-/// What a failed read of an entry means; the zip crate tells its own findings apart by their words only.
+/// The meaning of a failed read of an entry; the zip crate tells its own findings apart by their words only.
 fn read_problem(error: &io::Error, stated: u64, written: u64) -> EntryProblem {
     let words = error.to_string();
     match error.kind() {

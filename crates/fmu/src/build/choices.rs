@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-/// What the user chooses of the definitions that a build description leaves open: by name, the value (empty: as it is
+/// The user's choice among the definitions that a build description leaves open: by name, the value (empty: as it is
 /// without one), or `None` to leave it out.
 pub type Definitions = BTreeMap<String, Option<String>>;
 
-/// What the user says about building one FMU.
+/// The user's settings for building one FMU.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BuildChoices {
-    /// The definitions that the user gives of those that the build description leaves open.
+    /// The values of definitions that the build description leaves open.
     pub definitions: Definitions,
     /// The FMU's options are handed to the compiler whatever they are, and its sources may include any file.
     pub trusted: bool,

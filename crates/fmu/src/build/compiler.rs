@@ -28,13 +28,13 @@ const LONGEST: Duration = Duration::from_secs(1800);
 /// Interval between checks for its end.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Where a compiler works, and under which conditions.
+/// The working folder of a compiler, and its conditions.
 pub(super) struct Workplace<'a> {
     /// A folder for the build, with an empty one in it.
     pub folder: &'a Path,
-    /// What the compiler can reach; `None`: what this user can, and without bounds.
+    /// The compiler's access; `None`: that of this user, without limits.
     pub jail: Option<Jail>,
-    /// As soon as somebody asks, the compiler is ended.
+    /// The compiler is ended as soon as this is requested.
     pub stop: &'a StopToken,
 }
 
@@ -52,12 +52,12 @@ impl Compiler {
         Compiler { command: command(named, std::env::var(variable).ok().as_deref(), usual), language: language.name() }
     }
 
-    /// What the compiler calls itself, with its version: part of the cache's key.
+    /// The compiler's own name, with its version: part of the cache's key.
     pub fn identity(&self, stop: &StopToken) -> Result<Vec<u8>, BuildError> {
         self.answer(&["--version"], false, stop)
     }
 
-    /// What the compiler says of itself; `err`: on standard error too.
+    /// The compiler's answer; `err`: on standard error too.
     fn answer(&self, arguments: &[&str], err: bool, stop: &StopToken) -> Result<Vec<u8>, BuildError> {
         let failed = |e| self.not_started(e);
         // In memory: a compiler can be asked where nothing can be written.
@@ -91,8 +91,8 @@ impl Compiler {
         folders
     }
 
-    /// Runs the compiler with `arguments`; `what` is the file that errors are about. Returns the command and what the compiler
-    /// said, for the log.
+    /// Runs the compiler with `arguments`; `what` is the file that errors are about. Returns the command and the compiler's
+    /// words, for the log.
     pub fn run(&self, what: &str, arguments: &[OsString], place: &Workplace) -> Result<String, BuildError> {
         let (work, jail) = (place.folder, place.jail.as_ref());
         let words = work.join("words");
@@ -156,7 +156,7 @@ impl Compiler {
         }
     }
 
-    /// Without variables that have the compiler write files or start other programs, and in words that are read here too.
+    /// A command without variables that have the compiler write files or start other programs, and with messages in English.
     fn command(&self) -> Command {
         const MEDDLING: [&str; 8] = [
             "CCC_OVERRIDE_OPTIONS",
@@ -200,8 +200,8 @@ fn command(named: Option<&str>, environment: Option<&str>, usual: &str) -> Vec<O
     if words.is_empty() { vec![usual.into()] } else { words }
 }
 
-/// What a compiler may have failed of that was kept from it; `is_locked`: whether the kernel has kept it from other files,
-/// `None` where nothing was kept from it.
+/// A hint that a compiler may have failed for lack of files that were kept from it; `is_locked`: whether the kernel has
+/// kept it from other files, `None` if nothing was kept from it.
 fn withheld(status: ExitStatus, words: &str, is_locked: Option<bool>) -> Option<Withheld> {
     const OUT_OF_BOUNDS: [&str; 5] =
         ["out of memory", "memory exhausted", "Cannot allocate memory", "File too large", "limit exceeded"];
@@ -216,7 +216,7 @@ fn withheld(status: ExitStatus, words: &str, is_locked: Option<bool>) -> Option<
     }
 }
 
-/// The beginning of a compiler's words, and how many bytes of them follow.
+/// The beginning of a compiler's words, and the number of further bytes.
 fn head(path: &Path) -> io::Result<(String, u64)> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();

@@ -21,10 +21,10 @@ use vecud_description::guard;
 /// The file, by its path in the FMU.
 const FILE: &str = "sources/buildDescription.xml";
 
-/// Chooses and reads the configuration that builds `model_identifier` on this machine, with what the user has chosen: of those
-/// for its platform, else of those for any, the first that can be read and whose source file sets all have a compiler here
-/// (FMI 3.0.2, 2.4.10: "select the BuildConfiguration based on the other attributes"). If there is none, what is wrong with
-/// the first is what counts.
+/// Chooses and reads the configuration that builds `model_identifier` on this machine, with the user's choices: among those
+/// for its platform, else among those for any, the first that can be read and whose source file sets all have a compiler here
+/// (FMI 3.0.2, 2.4.10: "select the BuildConfiguration based on the other attributes"). If there is none, the error is that of
+/// the first.
 pub(super) fn parse(
     text: &str,
     model_identifier: &str,

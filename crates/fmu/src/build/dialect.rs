@@ -1,4 +1,4 @@
-//! What each version of FMI wants of a build: our headers, and which functions a library exports under which names.
+//! The requirements of each version of FMI on a build: headers, and the exported functions with their names.
 //!
 //! In a shared library the names of FMI 1.0 begin with the model identifier, those of all later versions are plain; sources for
 //! FMI 2.0 and 3.0 ask for a prefix all the same, since they are for static linking as well.
@@ -8,7 +8,7 @@ use vecud_description::{Abi, Interface, is_word_of_c};
 /// The FMI headers that sources may include and that FMUs do not bring along, by name.
 pub(super) type Headers = &'static [(&'static str, &'static str)];
 
-/// What the sources of a version of FMI get.
+/// The settings for sources of a version of FMI.
 pub(super) struct CompileSettings {
     /// Ours, in case that the sources bring none of their own.
     pub headers: Headers,
@@ -18,7 +18,7 @@ pub(super) struct CompileSettings {
     pub link: &'static [&'static str],
 }
 
-/// In FMI 3.0 the header says what is exported, and has a macro against the prefix.
+/// In FMI 3.0 the header selects the exports, and has a macro against the prefix.
 const FMI3: [&str; 2] = ["-fvisibility=hidden", "-DFMI3_OVERRIDE_FUNCTION_PREFIX"];
 /// Headers before FMI 3.0 leave it to the compiler what is exported, which is everything. That nothing else in the process takes
 /// the place of one of those many functions is the linker's matter.
@@ -90,8 +90,8 @@ pub(super) fn macros(abi: Abi, interface: Interface, model_identifier: &str) -> 
     }
 }
 
-/// FMI 1.0: sources usually define the prefix by themselves, as the same. The same sources often are of both interface types, and
-/// `FMI_COSIMULATION` is by what the FMU SDK, from which many descend, tells them apart.
+/// FMI 1.0: sources usually define the same prefix by themselves. The same sources often are of both interface types; many
+/// descend from the FMU SDK, which tells the types apart by `FMI_COSIMULATION`.
 fn prefixed(interface: Interface, model_identifier: &str) -> String {
     let prefix = match is_word_of_c(model_identifier) {
         true => format!("#define MODEL_IDENTIFIER {model_identifier}\n"),

@@ -1,4 +1,5 @@
-//! Why sources did not become a library. Messages name the place in the FMU and the way out; the caller names the FMU.
+//! The reasons why sources did not become a library. Messages name the place in the FMU and the way out; the caller names the
+//! FMU.
 
 use std::fmt;
 use std::io;
@@ -15,7 +16,7 @@ pub enum BuildError {
     NoBuildDescription,
     /// There is neither a list of the sources nor a C file.
     NoSources,
-    /// What says how to build, `buildDescription.xml` or `modelDescription.xml`, is malformed or asks for something impossible.
+    /// The build description, `buildDescription.xml` or `modelDescription.xml`, is malformed or asks for something impossible.
     Description {
         /// The file, by its path in the FMU.
         file: &'static str,
@@ -42,7 +43,7 @@ pub enum BuildError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The compiler is not installed.
@@ -69,7 +70,7 @@ pub enum BuildError {
     Endless {
         /// The source file, or the library for the linker.
         what: String,
-        /// How long it had.
+        /// The time limit.
         seconds: u64,
     },
     /// Somebody has asked for the end meanwhile.
@@ -90,7 +91,8 @@ pub enum Withheld {
     Files,
     /// More time and memory than compilers get.
     Bounds,
-    /// Nothing, since the kernel has no means for that. So what the compiler has read may be in its words, which are not shown.
+    /// Nothing was kept from it, since the kernel has no means for that. So its words may have content of other files, and are
+    /// not shown.
     Words,
 }
 
@@ -98,7 +100,7 @@ pub enum Withheld {
 const TRUST: &str = "if you trust the FMU, say so in a rig: compiler_options = \"trust\" in its [fmu.NAME]";
 
 impl BuildError {
-    /// Whether it is the fault of what was to be built, not of the machine.
+    /// Whether the sources are at fault, not the machine.
     pub fn is_of_the_sources(&self) -> bool {
         match self {
             BuildError::NoBuildDescription

@@ -1,9 +1,9 @@
-//! What the compiler of an FMU that the user does not trust can reach: a source says by itself which files a compiler reads
-//! (`#include`, `#embed`, an assembler's `.incbin`), and what a compiler says about them quotes them.
+//! The access of a compiler for an FMU that the user does not trust: a source chooses the files that a compiler reads
+//! (`#include`, `#embed`, an assembler's `.incbin`), and the compiler's messages quote them.
 //!
-//! The kernel enforces it ([Landlock](https://docs.kernel.org/userspace-api/landlock.html)): files of the FMU, of the system,
-//! and where this compiler searches anyway can be read and executed, only the folder of the build can be written to. Where a
-//! kernel has no Landlock, a compiler reads what this user can, so its words are not shown there.
+//! The kernel enforces it ([Landlock](https://docs.kernel.org/userspace-api/landlock.html)): the compiler can read and
+//! execute files of the FMU, of the system, and of its own search paths, and write only to the folder of the build. If a
+//! kernel has no Landlock, a compiler reads all that this user can, so its words are not shown.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use landlock::{
 };
 use vecud_linux::process::ResourceLimits;
 
-/// Programs, libraries and headers that any user may read, and what a program needs to be loaded.
+/// Programs, libraries and headers that any user may read, and files that a program needs to be loaded.
 const SYSTEM: [&str; 12] = [
     "/usr",
     "/bin",
@@ -28,7 +28,7 @@ const SYSTEM: [&str; 12] = [
     "/etc/ld.so.cache",
     "/dev/null",
 ];
-/// What each program of a compiler may take that works on words of strangers: far more than compilers need.
+/// The limits of each program of a compiler that works on words of strangers: far more than compilers need.
 pub(super) const BOUNDS: ResourceLimits =
     ResourceLimits { processor_seconds: 600, memory: 4 << 30, file_size: 1 << 30 };
 /// Lists of folders that a compiler, or the programs that it starts, look into.
@@ -43,7 +43,7 @@ pub(super) struct Jail {
 }
 
 impl Jail {
-    /// One in which the system can be read, and the folder `writable` written to.
+    /// A jail in which the system can be read, and the folder `writable` written to.
     pub fn new(writable: &Path) -> Jail {
         let mut jail = Jail { readable: BTreeSet::new(), writable: writable.to_owned() };
         jail.allow(SYSTEM.iter().map(PathBuf::from));

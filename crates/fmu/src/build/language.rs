@@ -6,7 +6,7 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SourceLanguage {
     pub cpp: bool,
-    /// As the compiler's `-std=gnu…` takes it.
+    /// The version in the form of the compiler's `-std=gnu…`.
     pub version: Option<&'static str>,
 }
 
@@ -36,7 +36,7 @@ impl SourceLanguage {
         Some(SourceLanguage { cpp, version })
     }
 
-    /// What a file's extension says.
+    /// The language of a file by its extension.
     pub fn of_file(path: &Path) -> SourceLanguage {
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
         SourceLanguage { cpp: matches!(extension, "cpp" | "cc" | "cxx" | "c++" | "C"), version: None }

@@ -28,7 +28,7 @@ const COMPILE: [&str; 4] = ["-fPIC", "-O2", "-g", "-ffp-contract=off"];
 const LINK: [&str; 3] = ["-shared", "-Wl,-rpath,$ORIGIN", "-Wl,-z,defs"];
 /// The file with the dialect's macros, in the folder of the build.
 const MACROS: &str = "vecud_macros.h";
-/// What the compilers also read.
+/// Variables that the compilers also read.
 const ENVIRONMENT: [&str; 4] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"];
 
 /// Everything that is settled before a compiler runs.
@@ -37,14 +37,14 @@ struct BuildPlan<'a> {
     root: &'a Path,
     model_identifier: &'a str,
     dialect: CompileSettings,
-    /// What sources see before their first line; may be empty.
+    /// Macros that sources see before their first line; may be empty.
     macros: String,
     configuration: BuildConfiguration,
     choices: &'a BuildChoices,
     /// Per source file set, in order.
     compilers: Vec<Compiler>,
     linker: Compiler,
-    /// As the linker takes them.
+    /// The libraries in the form of the linker.
     libraries: Vec<OsString>,
     /// The folder of `binaries` whose shared libraries the new one needs beside it.
     beside: Option<PathBuf>,
@@ -360,7 +360,7 @@ impl BuildPlan<'_> {
         arguments
     }
 
-    /// What the compilers of this build can reach, when they build into `target`.
+    /// The access of this build's compilers, when they build into `target`.
     fn jail(&self, target: &Path, stop: &StopToken) -> Result<Jail, BuildError> {
         let mut jail = Jail::new(target);
         for compiler in self.known_compilers() {
@@ -373,8 +373,8 @@ impl BuildPlan<'_> {
     }
 }
 
-/// Options that must be given to the linker too. Not `-ffast-math`: it would change the floating-point control word of
-/// every thread in the process.
+/// Whether an option is for the linker too. Not `-ffast-math`: it would change the floating-point control word of every
+/// thread in the process.
 fn concerns_linker(option: &str) -> bool {
     const PREFIXES: [&str; 7] = ["-fopenmp", "-fsanitize", "-flto", "-fprofile", "-m", "-stdlib=", "-pthread"];
     PREFIXES.iter().any(|prefix| option.starts_with(prefix))

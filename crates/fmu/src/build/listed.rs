@@ -1,4 +1,4 @@
-//! Sources without a build description, as FMI 2.0 and 1.0 have them: which files are compiled, and as what.
+//! Sources without a build description, as in FMI 2.0 and 1.0: the files that are compiled, and their languages.
 //!
 //! FMI 2.0 has a list in the model description (`<SourceFiles>`), which may be empty; FMI 1.0 has none. Without one it is the
 //! file that by custom includes all others, else every C file of `sources/`.
@@ -17,8 +17,8 @@ const FILE: &str = "modelDescription.xml";
 /// no arguments.
 const C: SourceLanguage = SourceLanguage { cpp: false, version: Some("11") };
 
-/// How the sources in the folder `sources` become the library of `interface`. `whole`: the names of files that include all
-/// others, the likeliest first.
+/// The configuration that builds the library of `interface` from the folder `sources`. `whole`: the names of files that
+/// include all others, the likeliest first.
 pub(super) fn configuration(
     sources: &Path,
     interface: &InterfaceType,
@@ -47,7 +47,7 @@ pub(super) fn configuration(
     })
 }
 
-/// What the model description lists, but for headers.
+/// The files that the model description lists, without headers.
 fn listed(interface: &InterfaceType) -> Result<Vec<TranslationUnit>, BuildError> {
     let is_header =
         |path: &Path| path.extension().is_some_and(|end| ["h", "hh", "hpp", "hxx"].iter().any(|h| end == *h));
@@ -62,7 +62,7 @@ fn listed(interface: &InterfaceType) -> Result<Vec<TranslationUnit>, BuildError>
     Ok(files)
 }
 
-/// What lies in the folder: the first of `whole` that is there, else every C file.
+/// The files in the folder: the first of `whole` that is there, else every C file.
 fn found(sources: &Path, whole: &[String]) -> Result<Vec<TranslationUnit>, BuildError> {
     let file = |name: &str| TranslationUnit { path: Path::new("sources").join(name), at: None };
     if let Some(name) = whole.iter().find(|name| sources.join(name).is_file()) {

@@ -1,9 +1,9 @@
 //! Which options of an FMU's build description the compiler gets without the user's consent.
 //!
 //! An option may start programs (`-wrapper`, `-B`, `-fplugin=`, `-fuse-ld=`), read files (`-include`, `@file`, `-specs=`)
-//! and write them (`-MF`, `-o`, `-save-temps`, `-fprofile-dir=`): whoever writes an FMU could do so on the machine of
-//! whoever only looks at it with `vecud check`. So what passes is what is known to do nothing but choose the language,
-//! the warnings or the code; everything else needs the user's word. The lists hold for gcc and clang.
+//! and write them (`-MF`, `-o`, `-save-temps`, `-fprofile-dir=`): the author of an FMU could do so on the machine of a
+//! user who only looks at it with `vecud check`. So only options pass that are known to choose the language, the warnings
+//! or the code, and to do nothing else; all others need the user's word. The lists hold for gcc and clang.
 
 /// The first option that is not known to be harmless, as it stands in the description.
 pub(super) fn refused(options: &[String]) -> Option<&str> {

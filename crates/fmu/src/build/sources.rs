@@ -1,10 +1,10 @@
-//! What a library is made from: source files with the conditions under which they are compiled, and libraries.
+//! The input of a library: source files with the conditions under which they are compiled, and libraries.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::language::SourceLanguage;
 
-/// How to build one library.
+/// The description of the build of one library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BuildConfiguration {
     /// The file that says so, by its path in the FMU: errors name it.

@@ -70,7 +70,7 @@ pub(super) fn lock(folder: &Path) -> Option<fs::File> {
     Some(file)
 }
 
-/// One line per file: size, digest or `-`, path. What other users may write to by its mode, they may no more.
+/// One line per file: size, digest or `-`, path. Removes write permission of other users.
 pub(super) fn write_list(entry: &Path, checked: impl Fn(&str) -> bool) -> io::Result<()> {
     let mut list = io::BufWriter::new(fs::File::create_new(entry.join(LIST))?);
     let files = entry.join(FILES);
@@ -112,8 +112,8 @@ fn digest(path: &Path) -> io::Result<String> {
     Ok(key.finish())
 }
 
-/// Whether every listed file is there with its size, and its content as far as the list has a digest, and nobody else can
-/// have made or changed any of it. Further files (FMUs write logs into their resources) do not matter.
+/// Whether every listed file is there with its size, and its content as far as the list has a digest, and no other user
+/// can have made or changed any of it. Further files (FMUs write logs into their resources) do not matter.
 pub(super) fn is_complete(entry: &Path) -> bool {
     let list = entry.join(LIST);
     let files = entry.join(FILES);

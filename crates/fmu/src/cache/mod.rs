@@ -1,9 +1,9 @@
 //! A folder of finished results, shared by every run of `vecud` and safe against all of them ending at any time.
 //!
 //! Guarantees:
-//! - An entry is complete or absent. It is made in a temporary sibling and renamed into place; a list of its files and
-//!   their sizes, and of those that decide what is executed their digests, is written last, and compared at every use, so an
-//!   entry of which somebody (a tidy-up of old temporary files, a power failure) has taken or changed something is made anew.
+//! - An entry is complete or absent. It is made in a temporary sibling and renamed into place. A list of its files and their
+//!   sizes, with digests of files that decide what is executed, is written last and compared at every use: an entry that has
+//!   lost or changed something (by a tidy-up of old temporary files, a power failure) is made anew.
 //! - What other users could have put there is not used: no folder that they may write to, by itself or one above it, and
 //!   no file or link of theirs. Only root is as good as the user.
 //! - Several processes may make the same entry at once: one rename wins, all of them use the winner's.

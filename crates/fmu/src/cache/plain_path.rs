@@ -19,7 +19,7 @@ pub(crate) fn plain_path(folder: &Path, is_plain: impl Fn(&Path) -> bool) -> io:
     link_in(temporary.iter().filter(|temporary| is_plain(temporary)), folder)
 }
 
-/// A link to a folder, in the first of these temporary directories in which there can be one.
+/// A link to a folder, in the first of these temporary directories that can have one.
 pub(super) fn link_in<'a>(temporary: impl Iterator<Item = &'a PathBuf>, folder: &Path) -> io::Result<PathBuf> {
     let mut key = CacheKey::new();
     key.add("folder", folder.as_os_str().as_encoded_bytes());

@@ -30,7 +30,7 @@ impl Cache {
         choose(|name| std::env::var_os(name), &std::env::temp_dir())
     }
 
-    /// A cache in `folder`, which is made when something is first put there. The caller answers for who may write there.
+    /// A cache in `folder`, which is made with its first entry. Precondition: the caller has checked who may write there.
     pub fn at(folder: impl Into<PathBuf>) -> Cache {
         let folder = folder.into();
         Cache {
@@ -77,7 +77,7 @@ impl Cache {
         &self.stop
     }
 
-    /// Where the cache is.
+    /// The folder of the cache.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -118,7 +118,7 @@ impl Cache {
         Ok(entry.join(FILES))
     }
 
-    /// Removes what killed processes left. Failures do not matter: the next user tries again.
+    /// Removes the remains of killed processes. Failures do not matter: the next user tries again.
     fn remove_leftovers(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else {
             return;

@@ -1,4 +1,4 @@
-//! A conversation with an FMU, line by line: what a line asks for, what comes of it, and what leads on.
+//! A conversation with an FMU, line by line: commands, their results, and the commands that lead on.
 
 use super::context::{Experiment, LineContext};
 use super::functions::{Entry, NamingScheme};
@@ -36,7 +36,7 @@ pub struct ConversationOptions {
     pub timeout: Duration,
     /// Destination of the output that FMU code prints.
     pub printed: File,
-    /// This process adopts orphans: processes that FMU code leaves behind are ended.
+    /// Whether this process adopts orphans: processes that FMU code leaves behind are ended.
     pub adopts: bool,
     /// Libraries to load before the FMU's library.
     pub preload: Vec<PathBuf>,
@@ -77,7 +77,7 @@ pub struct ShownResult {
 /// Outcome of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// Nothing to do.
+    /// There is nothing to do.
     Nothing,
     /// Completed.
     Well,
@@ -493,7 +493,7 @@ impl ByHand {
         }
     }
 
-    /// Names the functions that lead from the present state towards one of these states.
+    /// The functions that lead from the present state towards one of these states.
     fn way_out(&self, states: &[FmiState]) -> Option<String> {
         let after_initialisation = states.iter().any(|state| {
             !matches!(

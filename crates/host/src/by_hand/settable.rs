@@ -1,4 +1,4 @@
-//! In which states which variables are set and read: the one table of it, for all versions.
+//! The states in which variables are set and read: one table for all versions.
 //!
 //! FMI 3.0 says it at each state (2.3.2, 2.3.3, 2.3.5, 2.3.6, 3.2.1, 4.2.1, 5.2.1), FMI 2.0 in 2.2.7 and in its tables of calls (3.2.3,
 //! 4.2.4). In FMI 1.0 start values are set before `fmiInitialize`, and inputs at any time. Where the words on `discrete` and `tunable`
@@ -53,8 +53,9 @@ pub fn can_be_set(description: &ModelDescription, interface: Interface, variable
     }
 }
 
-/// Whether a variable can be read in a state in which variables are read at all. FMI 2.0 has nothing read before Initialization Mode, and
-/// there outputs and initial unknowns alone (2.0.5, 3.2.3 and 4.2.4); a reference that one of these has, too, is read under any name.
+/// Whether a variable can be read, in a state in which variables are read at all. In FMI 2.0 no variable is read before Initialization
+/// Mode, and in it only outputs and initial unknowns are (2.0.5, 3.2.3 and 4.2.4); a reference that such a variable has, too, is read
+/// under any name.
 pub fn can_be_read(description: &ModelDescription, variable: &Variable, state: FmiState) -> bool {
     let key = |own: &Variable| VariableKey::from((own.variable_type, own.value_reference));
     let is_listed =

@@ -1,9 +1,10 @@
 //! Checks commands before they are sent. Pure: names and values against the plan.
 
 use super::error::ControlError;
+use super::limits::outside_of_limits;
 use std::collections::BTreeMap;
 use vecud_description::{Values, VariableType};
-use vecud_plan::control::{elements, outside_of_limits};
+use vecud_plan::control::elements;
 use vecud_plan::rig::suggestion;
 use vecud_plan::{ControlKind, ControlVariable, FmuPlan, Plan, Release};
 

@@ -32,14 +32,14 @@ impl Control {
         Control { hub: Arc::new(Hub::new(shared)) }
     }
 
-    /// Sets one variable before the next activation of a partition that may set it: any of the instance, or, for a
-    /// variable with clocks, one of these. Arrays in row-major order; enumerations are `Int64`.
+    /// Sets one variable before the next activation of a partition that may set it: any partition of the instance, or,
+    /// for a variable with clocks, one of theirs. Arrays in row-major order; enumerations are `Int64`.
     pub fn set(&self, fmu: &str, variable: &str, values: Values) -> Result<Ticket, ControlError> {
         self.set_together(fmu, &[(variable, values)], None)
     }
 
     /// Sets variables of the same clocks before one activation: the next one whose activation time is not before `at`,
-    /// if that is given. For each set of clocks, times must not decrease while commands wait for theirs.
+    /// if that is given. Precondition: for each set of clocks, times do not decrease while commands wait for theirs.
     pub fn set_together(
         &self,
         fmu: &str,
@@ -57,7 +57,7 @@ impl Control {
     }
 
     /// Sets variables of any FMUs, by `fmu.variable`: those of the same clocks together, structural parameters in Reconfiguration Mode.
-    /// All of them are checked before anything is sent. Gives a ticket for each command, with the places of its variables.
+    /// All are checked before anything is sent. Returns a ticket for each command, with the indices of its variables.
     pub fn set_all(&self, values: &[(&str, Values)]) -> Result<Vec<(Ticket, Vec<usize>)>, ControlError> {
         let commands = check::all(self.hub.plan(), values, |fmu| self.hub.sizes(fmu))?;
         let (commands, places): (Vec<check::CheckedCommand>, Vec<Vec<usize>>) = commands.into_iter().unzip();

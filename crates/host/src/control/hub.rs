@@ -10,7 +10,7 @@ use vecud_base::time::Instant;
 use vecud_description::bytes;
 use vecud_description::{Values, VariableType};
 use vecud_fmi::{Function, Status};
-use vecud_plan::control::place;
+use vecud_plan::control::element_place;
 use vecud_plan::{ControlKind, ControlVariable, FmuId, FmuPlan, Length, Plan};
 use vecud_record::board::FmuWord;
 use vecud_record::control::{CommandOutcome, CommandRing, OUTSTANDING, encode};
@@ -349,7 +349,7 @@ fn changes(plan: &FmuPlan, sizes: &mut [u64], sets: &[(usize, Values)]) -> Vec<S
         }
         let words = bytes::elements(values);
         for (element, signal) in variable.signals.iter().enumerate() {
-            let place = place(&variable.lengths, element, |size| plan.sizes[size].start, |size| sizes[size]);
+            let place = element_place(&variable.lengths, element, |size| plan.sizes[size].start, |size| sizes[size]);
             changes.push((*signal, place.and_then(|place| words.get(place)).cloned()));
         }
     }

@@ -24,6 +24,7 @@ mod check;
 mod commands;
 mod error;
 mod hub;
+mod limits;
 
 pub use commands::{Control, Ticket};
 pub use error::ControlError;

@@ -1,9 +1,9 @@
 //! Two measurements side by side: is the machine better than it was, worse, or can nobody tell?
 //!
-//! Wake-ups of one moment resemble each other, so the latencies of two probes differ even where nothing has changed. Each probe is
-//! therefore cut into parts, one after the other, of which each has a median, a 99th percentile and a maximum. Where the ranks of the
-//! parts of one probe are what chance would give less than once in a hundred times (Mann and Whitney's test, of both sides), and the
-//! middle ones are further apart than a twentieth, there is a difference.
+//! Wake-ups of one moment resemble each other, so the latencies of two probes differ even if nothing has changed. Each probe is
+//! therefore cut into consecutive parts, each with a median, a 99th percentile and a maximum. There is a difference if chance would
+//! give the ranks of one probe's parts less than once in a hundred times (Mann and Whitney's test, of both sides), and the middle
+//! ones are further apart than a twentieth.
 
 use super::probe::ProbePart;
 use super::{Finding, Level, Probe};
@@ -17,7 +17,7 @@ const CHANCE: f64 = 2.576;
 /// Differences below this part of the value change nothing for a rig.
 const SMALLEST: f64 = 0.05;
 
-/// What `vecud doctor --json` has written, as far as it is compared.
+/// The compared part of an answer of `vecud doctor --json`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct SavedAnswer {
     /// The machine.
@@ -32,14 +32,14 @@ pub struct SavedAnswer {
 pub struct SavedMachine {
     /// Release of its kernel.
     pub kernel: String,
-    /// Its processor.
+    /// The machine's processor.
     pub cpu_model: Option<String>,
 }
 
 /// A saved probe.
 #[derive(Clone, Debug, Deserialize)]
 pub struct SavedProbe {
-    /// For how long, s.
+    /// Duration of the probe, s.
     pub seconds: f64,
     cores: Vec<SavedCore>,
 }
@@ -104,13 +104,13 @@ pub struct Figure {
 /// A core that both probes have measured.
 #[derive(Clone, Debug)]
 pub struct ComparedCore {
-    /// Its number.
+    /// Number of the core.
     pub cpu: usize,
     /// Median, 99th percentile and maximum.
     pub figures: [Figure; 3],
 }
 
-/// What differs from a saved answer.
+/// The differences from a saved answer.
 #[derive(Clone, Debug)]
 pub struct Changes {
     /// The file that has it.
@@ -189,7 +189,7 @@ fn change(then: &[u64], now: &[u64]) -> Change {
     }
 }
 
-/// How much more often a value of `now` is above one of `then` than chance has it, in standard deviations: Mann and Whitney's U, with the
+/// The excess of values of `now` above values of `then`, compared with chance, in standard deviations: Mann and Whitney's U, with the
 /// correction for equal values.
 fn later(then: &[u64], now: &[u64]) -> f64 {
     let (n, m) = (then.len() as f64, now.len() as f64);

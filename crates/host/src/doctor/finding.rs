@@ -9,7 +9,7 @@ use vecud_base::plain::{plain, shell_word};
 pub enum Level {
     /// Can cost a 1 ms task a release (about a millisecond), or removes a thing that vecud needs.
     Problem,
-    /// Costs microseconds, up to some hundred of them; or more under a named condition.
+    /// The state costs microseconds, up to some hundred; or more under a named condition.
     Advice,
     /// Right, or impossible to change.
     Ok,
@@ -73,7 +73,7 @@ impl Finding {
 /// Condition for a fix to take effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Only the commands of the fix; they last until the next boot, with the file beyond it.
+    /// Nothing further: the commands of the fix last until the next boot, with the file beyond it.
     Nothing,
     /// A new login.
     Login,

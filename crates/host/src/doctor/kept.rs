@@ -111,7 +111,7 @@ impl ProbeArchive {
         serde_json::from_str::<ProbeArchive>(text).ok().filter(|kept| kept.machine == machine(tree))
     }
 
-    /// Wake-up latencies of these cores. `None`: none of them was measured, or the file is damaged.
+    /// Wake-up latencies of these cores. `None`: no core was measured, or the file is damaged.
     pub fn on(&self, cpus: &[usize]) -> Option<WakeupLatencies> {
         let cores: Vec<&KeptCore> = self.cores.iter().filter(|core| cpus.contains(&core.cpu)).collect();
         let mut latency = Histogram::default();

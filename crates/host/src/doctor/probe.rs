@@ -1,10 +1,10 @@
 //! Wake-up latency of a thread on each core, without any FMU: measured like cyclictest, with the sleep that partitions
 //! use.
 //!
-//! One thread per core, pinned, at the highest priority of the band that is granted (else an ordinary thread, which says
-//! so), sleeps to absolute instants 1 ms apart. All cores at once: a rig uses them at once, so what they cost each other
-//! (shared caches, a hypervisor that gives its cores away) belongs to the answer; their instants are spread over the
-//! period, so that they do not all wake together. Every instant counts, also those that were slept through.
+//! One thread per core, pinned, at the highest priority of the band that is granted (else an ordinary thread, and the
+//! result says so), sleeps to absolute instants 1 ms apart. All cores at once: a rig uses them at once, so their mutual
+//! cost (shared caches, a hypervisor that gives its cores away) belongs to the answer; their instants are spread over
+//! the period, so that they do not all wake together. Every instant counts, also those that were slept through.
 
 use super::facts::Interrupts;
 use super::{Target, Tree};

@@ -1,4 +1,4 @@
-//! What the machine is to be fit for.
+//! The purpose for which the machine is judged.
 
 /// Requirements on the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,18 +1,18 @@
-//! What this user gets, found by trying it as a run does: capabilities, limits, namespaces, control groups and filters all
-//! have a say, and only the kernel knows the sum.
+//! The rights of this user, found by trying as a run does: capabilities, limits, namespaces, control groups and filters
+//! all have a say, and only the kernel knows the sum.
 
 use super::Target;
 use vecud_linux::latency::CpuDmaLatency;
 use vecud_linux::{SysError, affinity, memory, scheduling, thread};
 
-/// What became of the attempts; `None` where nothing was refused.
+/// The refusals; `None`: the attempt succeeded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trials {
     /// The highest `SCHED_FIFO` priority of all that is granted.
     pub fifo: Option<u8>,
     /// Refused at the top of the band.
     pub fifo_refused: Option<TrialFailure>,
-    /// All memory locked.
+    /// The refusal to lock all memory.
     pub memory_refused: Option<TrialFailure>,
     /// `/dev/cpu_dma_latency` held at 0.
     pub sleep_refused: Option<TrialFailure>,
@@ -22,7 +22,7 @@ pub struct Trials {
     pub pins_refused: Vec<(usize, TrialFailure)>,
 }
 
-/// In the words of the part of vecud that was refused.
+/// The words of the part of vecud that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialFailure {
     /// What, and the error.
@@ -39,7 +39,7 @@ impl From<SysError> for TrialFailure {
     }
 }
 
-/// What stays as it is during a run, held as long as this lives.
+/// Settings that a run keeps, held as long as this lives.
 #[derive(Debug)]
 pub struct MachineHold {
     _sleep_states: Option<CpuDmaLatency>,

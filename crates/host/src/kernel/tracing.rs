@@ -1,4 +1,4 @@
-//! The kernel's trace of one run: when it begins and stops, and what the report has of it.
+//! The kernel's trace of one run: its begin and stop, and its part of the report.
 
 use super::instance::TraceInstance;
 use super::text::{Done, NAME, TraceText};

@@ -1,6 +1,6 @@
-//! What feeds the inputs of a simulation: a file whose columns have the names of variables. Inputs that are continuous are on the line
-//! between two rows, all others keep the value of the row before. Where two rows have one time, and where something discrete
-//! changes, is an event. Columns of triggered clocks tick them.
+//! The inputs of a simulation: a file whose columns have the names of variables. Continuous inputs follow the line between two rows,
+//! all others keep the value of the row before. Two rows of one time are an event, and so is a change of something discrete. Columns
+//! of triggered clocks tick them.
 
 use crate::Error;
 use crate::stimuli::{StimulusSource, refuse};
@@ -11,7 +11,7 @@ use vecud_linux::rights::Rights;
 use vecud_plan::rig::{At, Diagnostic, Interpolation, Place, Rig, RigStimulus, VariableName};
 use vecud_record::stimulus::Column;
 
-/// What names the file.
+/// The option that names the file.
 const OPTION: &str = "--input-file";
 
 /// Has a file feed the only FMU of a rig, which starts at `start`. Gives the times of its events, s.
@@ -59,7 +59,7 @@ fn stimulus(
     RigStimulus { file, recording: false, jumps: true, interpolation, max_size: None, columns }
 }
 
-/// What a column of a variable, or of an element of an array, has between two rows.
+/// The interpolation of the column of a variable, or of an element of an array.
 fn kind(description: &ModelDescription, column: &str) -> Column {
     let Some(variable) = named(description, column) else { return Column::Held };
     match variable.variable_type {

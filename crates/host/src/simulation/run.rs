@@ -137,7 +137,7 @@ pub(super) struct Watching<'a> {
     control: Control,
     events: &'a EventSink,
     log: Option<File>,
-    /// Asked when nobody wants the rows any more.
+    /// Requested when nobody wants the rows any more.
     over: StopToken,
     process: RunnerProcess,
     memory: Memory,
@@ -160,7 +160,7 @@ pub(super) struct OneRun<'a> {
     reasons: Vec<String>,
 }
 
-/// How watching a simulation ends.
+/// The end of watching a simulation.
 enum Ended {
     /// The process has ended.
     Process(ExitStatus),
@@ -375,8 +375,8 @@ impl<'a> Watching<'a> {
             Some(most) => most.as_nanos() as i64,
             None => self.shared.plan().shutdown_timeout.0,
         };
-        let stands = run.hangs.stands_since().filter(|_| run.phase == Phase::Running);
-        let hung = stands.map_or(i64::MAX, |stands| stands.max(since) + timeout);
+        let no_progress_since = run.hangs.no_progress_since().filter(|_| run.phase == Phase::Running);
+        let hung = no_progress_since.map_or(i64::MAX, |no_progress| no_progress.max(since) + timeout);
         let reason = match asked {
             0 | 1 if now <= hung.min(since + 2 * timeout + GRACE) => return,
             0 | 1 => Killed::Late,
@@ -399,33 +399,33 @@ impl<'a> Watching<'a> {
         let _what_cannot_be_is_left_out = board.examine(plan, known);
         let did_not_return = self.process.killed.is_some()
             || [Global::HungTask, Global::StarvedTask].into_iter().any(|word| board.global(word).load(SeqCst) != 0);
-        let unreturned = under_way::settle(plan, board, shared.prepared.begin(), gone, |_| did_not_return);
-        run.hangs.settle(board);
+        let unreturned = under_way::count_unreturned(plan, board, shared.prepared.begin(), gone, |_| did_not_return);
+        run.hangs.record_overrun(board);
         let facts = RunFacts {
-            goes_on: false,
+            run_continues: false,
             has_run_log: false,
-            status,
+            exit_status: status,
             killed: self.process.killed,
             started: run.started,
             load_at_start: None,
             doctor: None,
-            gone,
+            runner_ended: gone,
             phase: run.phase,
             strict: shared.prepared.options.strict,
             late_samples,
             pauses: Pauses::default(),
-            dropped: Vec::new(),
+            dropped_datagrams: Vec::new(),
             repetition: None,
-            stimuli: run.feeder.finish(),
+            stimulus_faults: run.feeder.finish(),
             call_limit: shared.prepared.options.call_limit(),
             machine: Machine::unseen(),
-            cores: CoreUsage::new(plan).counts(),
+            core_counts: CoreUsage::new(plan).counts(),
             threads: ThreadWatcher::default(),
             hangs: run.hangs,
             unreturned,
-            left: std::mem::take(&mut self.process.left),
+            left_processes: std::mem::take(&mut self.process.left),
             memory: self.memory.clone(),
-            none_left: self.process.none_left,
+            left_processes_ended: self.process.none_left,
         };
         let mut final_state = Vec::new();
         let read = self.state.rewind().and_then(|()| self.state.read_to_end(&mut final_state));

@@ -241,7 +241,7 @@ struct Sweep<'a> {
     names: Vec<&'a str>,
     grid: &'a Grid,
     events: &'a EventSink,
-    /// Asked when nobody wants further points.
+    /// Requested when nobody wants further points.
     over: StopToken,
 }
 

@@ -1,4 +1,4 @@
-//! Rows that wait in memory for whoever wants them when the simulation is over.
+//! Rows that wait in memory until the simulation is over.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -17,7 +17,7 @@ pub fn refuse(problem: Diagnostic) -> Error {
     Error::Plan(PlanError { problems: vec![problem] })
 }
 
-/// Opens the stimuli of a rig that starts at `start`, and reads what their beginnings say.
+/// Opens the stimuli of a rig that starts at `start`, and reads their beginnings.
 pub fn open(rig: &Rig, start: Instant, rights: &Rights) -> Result<Vec<(StimulusSource, StimulusInput)>, Error> {
     let open = |stimulus: &RigStimulus| {
         let refused = |message| refuse(Diagnostic::new(&rig.file, stimulus.file.place, message));
@@ -29,7 +29,7 @@ pub fn open(rig: &Rig, start: Instant, rights: &Rights) -> Result<Vec<(StimulusS
     rig.stimuli.iter().map(open).collect()
 }
 
-/// Looks at the first rows of all of them.
+/// Checks the first rows of all stimuli.
 pub fn check(plan: &Plan, sources: &[StimulusSource]) -> Result<(), Error> {
     for (source, own) in sources.iter().zip(&plan.stimuli) {
         let mut rows = source.rows(own).map_err(refuse)?;
@@ -42,12 +42,12 @@ pub fn check(plan: &Plan, sources: &[StimulusSource]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a run that reads these and writes to `folder` would overwrite one of them.
+/// Whether a run with these stimuli that writes to `folder` would overwrite one of them.
 pub fn may_write(folder: &Path, sources: &[StimulusSource]) -> Result<(), Error> {
     let Ok(folder) = folder.canonicalize() else { return Ok(()) };
     for path in sources.iter().flat_map(StimulusSource::paths) {
         let Ok(real) = path.canonicalize() else { continue };
-        let is_recorded = real.file_name().and_then(|name| name.to_str()).is_some_and(series::is_one);
+        let is_recorded = real.file_name().and_then(|name| name.to_str()).is_some_and(series::is_name_of_recording);
         if real.starts_with(&folder) && is_recorded {
             let message = format!("the run would overwrite {}, a stimulus of its rig", path.display());
             return Err(Error::Output(folder, std::io::Error::other(message)));

@@ -28,7 +28,7 @@ pub struct StimulusSource {
 /// An open file.
 #[derive(Clone, Debug)]
 struct Opened {
-    /// Where it was found.
+    /// The path at which it was found.
     path: PathBuf,
     file: Arc<File>,
     /// Version of the file when it was opened.

@@ -259,7 +259,7 @@ impl<'a> Flight<'a> {
         written.map_err(|error| problems.push(format!("{} is not complete: {error}", file.name))).ok()
     }
 
-    /// Index of the first item of those that fit into a file: the latest items matter most.
+    /// Index of the first item that fits into a file with all later ones: the latest items matter most.
     fn first_with_room(&self, items: &[Rc<TraceItem>], meanwhile: &mut dyn FnMut()) -> usize {
         let limit = self.plan.trace.limit;
         if ((items.iter().map(|item| item.events()).sum::<usize>() * EVENT) as u64) < limit {

@@ -1,5 +1,6 @@
-//! Everything that is traced, in `trace.json` at once. When that has half of what the rig allows it becomes `trace-earlier.json`, in
-//! place of the one before, and a new one begins: both are whole files, and what was in a third one is told at the end.
+//! All traced events, in `trace.json` at once. When that file has half of the size that the rig allows, it becomes
+//! `trace-earlier.json`, in place of the one before, and a new one begins: both are whole files, and the loss of older ones is told
+//! at the end.
 
 use super::file::{NAME, PIECE, create};
 use std::fs::{self, File};
@@ -10,7 +11,7 @@ use vecud_record::trace::chrome::ChromeWriter;
 use vecud_record::written::Written;
 use vecud_report::TraceFile;
 
-/// What `trace.json` was before it was begun anew.
+/// The name of `trace.json` after a new one has begun.
 const EARLIER: &str = "trace-earlier.json";
 
 /// The files.
@@ -24,7 +25,7 @@ pub struct TraceFiles<'a> {
     /// Activations in files that are gone, and until when those showed the run, ns from its start.
     gone: u64,
     gone_until: i64,
-    /// What others have taken away.
+    /// Losses of items that others have caused.
     lost: Vec<String>,
 }
 

@@ -24,7 +24,7 @@ use vecud_report::TraceResult;
 pub struct Tracer<'a> {
     plan: &'a Plan,
     board: Board<'a>,
-    /// Per task: its notes, and what becomes of them in real time. Empty in virtual time when nothing is traced.
+    /// For each task: its notes, and in real time the figures that are made of them. Empty in virtual time if nothing is traced.
     rings: Vec<(UnitId, Ring<'a>, Option<TaskFigures<'a>>)>,
     /// Simulation time of the run's start, ns.
     begin: i64,

@@ -2,8 +2,8 @@
 //!
 //! An incident is rated for a clock by the longest response that the clock had in it. To be among the worst it must
 //! exceed the last of these by a hundredth: a response that grows a little each time, for a month, is not written each
-//! time. The total size and number of all files is limited; when it is reached, the least of the worst is removed,
-//! never the first one, and its clock remembers the rating.
+//! time. The total size and number of all files is limited; at the limit, the least of the worst is removed, never the
+//! first one, and its clock remembers the rating.
 //!
 //! Pure: numbers in, numbers out.
 
@@ -30,7 +30,7 @@ pub struct Ledger {
     first: Option<u32>,
 }
 
-/// One of the worst of a clock.
+/// One of the worst incidents of a clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Place {
     response: i64,

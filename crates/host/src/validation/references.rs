@@ -252,7 +252,7 @@ impl<'a> Reference<'a> {
         (!columns.is_empty()).then(|| Remark::warning(format!("has columns that are no variables: {names}")))
     }
 
-    /// Its columns of inputs, as CSV; `None`: there are none.
+    /// The columns of inputs of a reference recording, as CSV; `None`: there are none.
     fn inputs(&self) -> Result<Option<String>, RecordingError> {
         let is_input = |column: &str| {
             variable_of(self.description, column).is_some_and(|v| {
@@ -274,7 +274,7 @@ impl<'a> Reference<'a> {
         Ok(Some(text))
     }
 
-    /// Its rows in the format of a simulation with these columns: an array has one for each element.
+    /// The rows of a reference recording in the format of a simulation with these columns: an array has one for each element.
     fn rows(&self, names: &[&str]) -> Result<Vec<u8>, RecordingError> {
         let columns: Vec<Column> =
             self.columns.iter().map(|column| Column::of(self.description, column, names)).collect();

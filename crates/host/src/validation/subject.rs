@@ -23,7 +23,7 @@ pub struct Examination {
     pub tolerance: Option<NamedTolerance>,
     /// Request for the end.
     pub stop: StopToken,
-    /// This process adopts orphans: processes that FMU code leaves behind are ended.
+    /// Whether this process adopts orphans: processes that FMU code leaves behind are ended.
     pub adopts: bool,
     /// Libraries to load before the FMU's library.
     pub preload: Vec<PathBuf>,

@@ -68,7 +68,7 @@ fn label_at(address: usize) -> Option<u64> {
     all.filter(|code| code.ranges.iter().any(|range| range.contains(&address))).map(|code| code.label).next()
 }
 
-/// What [`visit`] looks for.
+/// The target of [`visit`].
 struct Search {
     address: usize,
     /// The executable ranges of the object that has it.

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-/// Where the last words go.
+/// The destination of the last words.
 #[derive(Clone, Copy, Debug)]
 pub struct LastWords {
     /// The signal; 0 while there was none.
@@ -45,13 +45,13 @@ pub(crate) fn claim_thread() {
     IS_OURS.set(true);
 }
 
-/// Says what the calling thread is; 0 is nothing in particular.
+/// Labels the calling thread; 0: no label.
 #[inline]
 pub fn label_thread(label: u64) {
     LABEL.with(|own| own.set(label));
 }
 
-/// From here on a call of `exit` is ours.
+/// From here on calls of `exit` are known to be this program's.
 pub fn expect_exit() {
     EXIT_IS_EXPECTED.store(true, SeqCst);
 }
@@ -88,9 +88,9 @@ unsafe extern "C" {
     fn at_quick_exit(hook: extern "C" fn()) -> c_int;
 }
 
-/// Asks a child process that has [installed](install) handlers in whose code its main thread is, or the one [in its
-/// place](crate::thread::in_place). The answer is in its last
-/// words, soon; a process that blocks the signal gives none, and one that has a handler of its own for it may end.
+/// Asks a child process that has [installed](install) handlers for the code that its main thread is in, or the one [in
+/// its place](crate::thread::in_place). The answer is in its last words, soon; a process that blocks the signal gives
+/// none, and one that has a handler of its own for it may end.
 pub fn ask_where_it_is(process: u32) {
     if let Some(process) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) {
         // One that is gone has nothing to say.

@@ -1,8 +1,8 @@
 //! A folder that is held open: what is done in it is done there, whatever becomes of its name meanwhile.
 //!
-//! Guarantees: folders in it are opened and made name by name, and none of them is a link. Paths of what is in it lead through the
-//! descriptor (`/proc/self/fd/N`), so that nothing above it is looked up again; the last name of such a path may be a link, which is
-//! for whoever opens it not to follow.
+//! Guarantees: folders in it are opened and made name by name, and none of them is a link. Paths to its content lead through the
+//! descriptor (`/proc/self/fd/N`), so that nothing above it is looked up again; the last name of such a path may be a link: the
+//! caller must not follow it.
 
 use super::ordinary_file::at_most;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, accessat, mkdirat, openat, statat, unlinkat};
@@ -87,10 +87,10 @@ impl Folder {
         }
     }
 
-    /// The folder that a path leads to from here, of which no part is a link.
+    /// The folder at a path from here; no part of the path is a link.
     ///
     /// # Errors
-    /// As [`Folder::inner`].
+    /// As for [`Folder::inner`].
     pub fn beneath(&self, path: &Path) -> io::Result<Folder> {
         path.iter().try_fold(self.clone(), |folder, name| folder.inner(name))
     }
@@ -119,7 +119,7 @@ impl Folder {
     /// Opens an ordinary file in it for reading, which is no link.
     ///
     /// # Errors
-    /// The operating system's, and one that says what is there instead.
+    /// The operating system's, and one that names the thing there that is no ordinary file.
     pub fn file(&self, name: impl AsRef<Path>) -> io::Result<File> {
         // A pipe would be waited for until somebody writes.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -130,10 +130,10 @@ impl Folder {
         }
     }
 
-    /// Reads an ordinary file of this folder; a link is refused. `None`: the file has more than so many bytes.
+    /// Reads an ordinary file of this folder; a link is refused. `None`: the file has more than `longest` bytes.
     ///
     /// # Errors
-    /// As [`Folder::file`].
+    /// As for [`Folder::file`].
     pub fn read_at_most(&self, name: impl AsRef<Path>, longest: u64) -> io::Result<Option<Vec<u8>>> {
         at_most(self.file(name)?, longest)
     }
@@ -168,12 +168,12 @@ impl Folder {
         Ok(accessat(CWD, self.way(), may, AtFlags::EACCESS)?)
     }
 
-    /// Where it is, as people know it.
+    /// The folder's path, as people know it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where it is, for messages.
+    /// The folder's path, for messages.
     pub fn display(&self) -> std::path::Display<'_> {
         self.path.display()
     }
@@ -183,7 +183,7 @@ impl Folder {
         format!("/proc/self/fd/{}", self.held.as_raw_fd()).into()
     }
 
-    /// The way to what is in it, as long as it is held.
+    /// A path to an entry of the folder, valid as long as the folder is held.
     pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
         self.way().join(name)
     }

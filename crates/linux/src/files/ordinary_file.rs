@@ -1,4 +1,4 @@
-//! Ordinary files: opened without waiting, made in place of what has their name.
+//! Ordinary files: opened without waiting, made in place of anything with their name.
 
 use rustix::fs::OFlags;
 use std::fs::{self, File, OpenOptions};
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Opens an ordinary file for reading. (A folder opens, too: reading it fails, with the system's words.)
 ///
 /// # Errors
-/// The operating system's, and one that says what is there instead of an ordinary file.
+/// The operating system's, and one that names the thing there that is no ordinary file.
 pub fn open(path: &Path) -> io::Result<File> {
     // A pipe would be waited for until somebody writes.
     let file = File::options().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
@@ -25,7 +25,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// The text of an ordinary file.
 ///
 /// # Errors
-/// As [`open`] and [`fs::read_to_string`].
+/// As for [`open`] and [`fs::read_to_string`].
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     io::read_to_string(open(path)?)
 }
@@ -33,7 +33,7 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
 /// Content of an ordinary file; `None`: it is longer than `longest` bytes.
 ///
 /// # Errors
-/// As [`open`] and [`fs::read`].
+/// As for [`open`] and [`fs::read`].
 pub fn read_at_most(path: &Path, longest: u64) -> io::Result<Option<Vec<u8>>> {
     at_most(open(path)?, longest)
 }
@@ -44,7 +44,7 @@ pub(super) fn at_most(file: File, longest: u64) -> io::Result<Option<Vec<u8>>> {
     Ok((bytes.len() as u64 <= longest).then_some(bytes))
 }
 
-/// Makes a new file for writing in place of what has its name, be it a link or a pipe.
+/// Makes a new file for writing, in place of anything with its name, such as a link or a pipe.
 ///
 /// # Errors
 /// The operating system's: a folder is not replaced.
@@ -52,10 +52,10 @@ pub fn create(path: &Path) -> io::Result<File> {
     create_with(path, File::options().write(true))
 }
 
-/// Makes a new file as [`create`], to whose end whoever has it open writes.
+/// Makes a new file as [`create`] does; all writes go to its end.
 ///
 /// # Errors
-/// As [`create`].
+/// As for [`create`].
 pub fn create_to_append(path: &Path) -> io::Result<File> {
     create_with(path, File::options().append(true))
 }
@@ -64,7 +64,7 @@ pub fn create_to_append(path: &Path) -> io::Result<File> {
 /// Where that fails nothing is left behind.
 ///
 /// # Errors
-/// As [`create`], and those of `begin`.
+/// As for [`create`], and those of `begin`.
 pub fn create_begun<T>(path: &Path, begin: impl FnOnce(File) -> io::Result<T>) -> io::Result<T> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".part");
@@ -83,10 +83,10 @@ pub fn renamed<T>(partial: &Path, path: &Path, made: io::Result<T>) -> io::Resul
     done
 }
 
-/// Opens an ordinary file to whose end is written, or makes it; a link is not followed.
+/// Opens an ordinary file for writing at its end, or makes it; a link is not followed.
 ///
 /// # Errors
-/// The operating system's, and one that says what is there instead.
+/// The operating system's, and one that names the thing there that is no ordinary file.
 pub fn open_to_append(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits() as i32;
     let file = File::options().create(true).append(true).custom_flags(flags).open(path)?;
@@ -105,10 +105,10 @@ fn create_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create_new(true).open(path)
 }
 
-/// Opens a file that this program has made, for writing over it; if it is another one by now, makes it anew.
+/// Opens a file that this program has made, to overwrite it; if another file is there by now, replaces it by a new one.
 ///
 /// # Errors
-/// As [`create`].
+/// As for [`create`].
 pub fn reopen(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits() as i32;
     if let Ok(file) = File::options().write(true).custom_flags(flags).open(path) {
@@ -119,16 +119,6 @@ pub fn reopen(path: &Path) -> io::Result<File> {
         }
     }
     create(path)
-}
-
-/// Opens a device or a pipe for writing.
-///
-/// # Errors
-/// The operating system's: of a pipe that nobody reads "No such device or address".
-pub fn open_device(path: &Path) -> io::Result<File> {
-    let file = File::options().write(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
-    rustix::fs::fcntl_setfl(&file, OFlags::empty())?;
-    Ok(file)
 }
 
 #[cfg(test)]

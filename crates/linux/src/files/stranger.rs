@@ -40,9 +40,9 @@ impl fmt::Display for UnsafeFolder {
     }
 }
 
-/// Another user, besides the `trusted` ones, who may change the content of `folder`, through this folder or an existing
-/// one above it. A folder in which everybody may make files, but rename only his own (`/tmp`), is safe for its content;
-/// `shared` tells whether `folder` itself may be of that kind.
+/// Another user, beside the `trusted` ones, who may change the content of `folder`, through this folder or an existing
+/// one above it. A folder in which everybody may make files, but rename only their own (`/tmp`), is safe for its
+/// content; `shared` tells whether `folder` itself may be of that kind.
 pub fn stranger(folder: &Path, trusted: &[u32], shared: bool) -> Option<UnsafeFolder> {
     let path = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));

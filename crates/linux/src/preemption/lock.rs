@@ -31,7 +31,7 @@ impl fmt::Display for LockError {
 
 impl std::error::Error for LockError {}
 
-/// What a call of `lock` did.
+/// The result of a call of `lock`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locked {
     /// The locked section begins. `waited`: ticks from the call to the possession, `None` when nobody was in the way.
@@ -39,11 +39,11 @@ pub enum Locked {
         /// Ticks that were waited, if any.
         waited: Option<u64>,
     },
-    /// The caller holds the lock already; now it must unlock once more.
+    /// The caller held the lock already; it must unlock once more.
     Nested,
 }
 
-/// What a call of `unlock` did.
+/// The result of a call of `unlock`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlocked {
     /// The locked section has ended.
@@ -51,16 +51,16 @@ pub enum Unlocked {
         /// Ticks from the possession to the unlock.
         held: u64,
     },
-    /// One level of nesting less; the lock is still held.
+    /// There is one level of nesting less; the lock is still held.
     Nested,
-    /// The caller does not hold the lock. No effect, but counted.
+    /// The caller did not hold the lock. No effect, but counted.
     NotHeld,
 }
 
 /// A lock that FMU code did not give back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leak {
-    /// How many unlocks were missing.
+    /// Number of missing unlocks.
     pub depth: u32,
     /// Ticks from the possession to its end.
     pub held: u64,
@@ -111,7 +111,7 @@ impl PreemptionLock {
         })
     }
 
-    /// This lock, where this many priorities have several levels each: see [`LockMember::sharing`].
+    /// This lock, with `priorities` priorities that have several levels each: see [`LockMember::sharing`].
     pub fn with_shared(self, priorities: usize) -> Self {
         PreemptionLock { turns: (0..priorities).map(|_| PiWord::new()).collect(), ..self }
     }
@@ -121,7 +121,7 @@ impl PreemptionLock {
         Some(self.section.load(Ordering::Acquire)).filter(|tid| *tid != 0)
     }
 
-    /// How many levels there are.
+    /// The number of levels.
     pub fn levels(&self) -> usize {
         self.tokens.len()
     }
@@ -141,7 +141,7 @@ impl PreemptionLock {
     /// Does nothing for a thread [outside](LockMember::outside).
     ///
     /// # Panics
-    /// When the level is none of this lock, or when `me` has entered already.
+    /// If the lock has no such level, or `me` has entered already.
     #[inline]
     pub fn enter(&self, me: &LockMember, help: impl FnMut()) -> u32 {
         let Some(level) = me.level else { return 0 };
@@ -155,8 +155,8 @@ impl PreemptionLock {
         waits + self.pass(me, level, help)
     }
 
-    /// For whoever has entered some time ago and has not called the FMU since: waits as [`PreemptionLock::enter`] does for
-    /// those who have come meanwhile.
+    /// Waits as [`PreemptionLock::enter`] does, for levels that have become active since. Precondition: the caller has
+    /// entered and has not called the FMU since.
     #[inline(never)] // for those who poll
     pub fn enter_again(&self, me: &LockMember, help: impl FnMut()) -> u32 {
         let Some(level) = me.level else { return 0 };
@@ -207,7 +207,7 @@ impl PreemptionLock {
         }
     }
 
-    /// Clears the bit of a level whose token the caller has.
+    /// Clears the bit of a level. Precondition: the caller has its token.
     #[inline]
     fn set_inactive(&self, level: usize) {
         self.active[level / BITS].fetch_and(!(1 << (level % BITS)), Ordering::SeqCst);

@@ -18,7 +18,7 @@ pub struct LockCounts {
     pub raise_refused: u64,
 }
 
-/// One thread's part in a [`PreemptionLock`](super::PreemptionLock): made on the thread that uses it.
+/// One thread's part in a [`PreemptionLock`](super::PreemptionLock). Precondition: it is made on the thread that uses it.
 #[derive(Debug)]
 pub struct LockMember {
     pub(super) tid: u32,
@@ -26,13 +26,13 @@ pub struct LockMember {
     pub(super) level: Option<usize>,
     /// Index of its priority among those that several levels share; `None`: its level has the priority alone.
     pub(super) turn: Option<usize>,
-    /// Its own `SCHED_FIFO` priority; 0: it is an ordinary thread.
+    /// The thread's own `SCHED_FIFO` priority; 0: it is an ordinary thread.
     pub(super) priority: u8,
     /// A watchdog has taken its priority away for good.
     pub(super) demoted: Arc<AtomicBool>,
-    /// Its level's bit is set in the lock.
+    /// Whether its level's bit is set in the lock.
     pub(super) entered: Cell<bool>,
-    /// How often it holds the lock.
+    /// Number of times that the thread holds the lock.
     pub(super) depth: Cell<u32>,
     /// Time stamp of its outermost lock.
     pub(super) since: Cell<u64>,
@@ -41,7 +41,7 @@ pub struct LockMember {
     /// The thread id that it has waited for last; 0: none.
     pub(super) blocker: Cell<u32>,
     counts: Cell<LockCounts>,
-    /// The thread id is the owner's in the words: another thread must not act under it.
+    /// The words have the thread's id as the owner's: another thread must not act under it.
     on_its_thread: PhantomData<*const ()>,
 }
 
@@ -52,8 +52,8 @@ impl LockMember {
         LockMember::make(Some(level), priority)
     }
 
-    /// This thread, where other levels of the instance have its priority too. `turn`: the index of that priority among the shared ones,
-    /// below the number that [`PreemptionLock::with_shared`](super::PreemptionLock::with_shared) was given.
+    /// This thread, if other levels of the instance have its priority too. `turn`: the index of that priority among the shared ones,
+    /// below the number for [`PreemptionLock::with_shared`](super::PreemptionLock::with_shared).
     pub fn sharing(self, turn: Option<usize>) -> Self {
         LockMember { turn, ..self }
     }
@@ -80,7 +80,7 @@ impl LockMember {
         }
     }
 
-    /// How often the lock is held by this thread, 0 when it is not.
+    /// The number of times that this thread holds the lock.
     pub fn depth(&self) -> u32 {
         self.depth.get()
     }

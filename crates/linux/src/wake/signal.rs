@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering, compiler_fence, fence};
 #[derive(Debug, Default)]
 pub struct Sleeper(AtomicU32);
 
-/// This process, asked of the kernel once.
+/// The id of this process, asked of the kernel once.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
 thread_local! {

@@ -26,7 +26,7 @@ pub struct Candidate {
     /// The priority of the clock, by which it has its place among the tasks of its FMU; `None`: there is no clock.
     pub priority: Option<FmiPriority>,
     pub release: Release,
-    /// Its period, where the rig or the XML gives it.
+    /// Period of the candidate, if the rig or the XML gives it.
     pub period: Option<Fraction>,
     pub overrun: Overrun,
     pub limits: Limits,
@@ -36,18 +36,18 @@ pub struct Candidate {
 /// The input clock, or the element of one, that a candidate belongs to.
 #[derive(Clone, Copy)]
 pub struct InputClock {
-    /// Its index among the FMU's variables.
+    /// Index of the clock among the FMU's variables.
     pub variable: usize,
     /// 0 for a scalar clock, else which of its elements, from 1.
     pub element: usize,
-    /// Its interval is set in the FMU.
+    /// Whether the FMU has to be told the interval.
     pub write_interval: bool,
-    /// Its shift is set in the FMU.
+    /// Whether the FMU has to be told the shift.
     pub write_shift: bool,
 }
 
 impl InputClock {
-    /// Whether it is this one, or of this element of it; `None`: of any.
+    /// Whether the clock is this variable, and this element of it; `None`: any element.
     fn is(&self, variable: usize, element: Option<usize>) -> bool {
         self.variable == variable && element.is_none_or(|element| element == self.element)
     }
@@ -70,12 +70,13 @@ impl Candidate {
         self.clock.map(|clock| &described.variables()[clock.variable])
     }
 
-    /// Whether it is that of a clock of this FMU, and of this element of it; `None`: of any.
+    /// Whether the candidate belongs to this clock of the FMU, and to this element of it; `None`: any element.
     pub fn is_of(&self, fmu: usize, variable: usize, element: Option<usize>) -> bool {
         self.fmu == fmu && self.clock.is_some_and(|clock| clock.is(variable, element))
     }
 
-    /// Whether a variable belongs to its clock, and to this element of it. To the task that makes steps all of its FMU belong.
+    /// Whether a variable belongs to the candidate's clock and element. All variables of an FMU belong to the task that makes its
+    /// steps.
     pub fn owns(&self, described: &DescribedFmu, v: &Variable) -> bool {
         if self.in_steps || self.clock.is_none() {
             return self.clock.is_none();
@@ -207,7 +208,7 @@ fn check_name(described: &DescribedFmu, clock: &RigClock, findings: &mut Finding
     }
 }
 
-/// The input clock, and the element of it, that a candidate is made for.
+/// The input clock, or element of one, of a candidate.
 struct Which {
     fmu: usize,
     variable: usize,
@@ -391,5 +392,5 @@ fn release(
     }
 }
 
-/// The shortest interval in real time, 1 µs. A thread that leaves out releases faster than they come must get ahead of them.
+/// The shortest interval in real time, 1 µs: a thread that leaves out releases must be faster than they come.
 const SHORTEST: Fraction = Fraction::MICROSECOND;

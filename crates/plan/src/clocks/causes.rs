@@ -7,7 +7,7 @@
 //! the rig runs, and reported (semantics S3). A circle that nothing outside of it can start is an error of the rig.
 
 use super::candidates::Candidate;
-use super::{ClockNetwork, OutputCandidate};
+use super::{ClockNetwork, TickSource};
 use crate::described::DescribedFmu;
 use crate::findings::Findings;
 use crate::rig::Place;
@@ -18,11 +18,11 @@ use std::collections::{BTreeSet, HashMap};
 pub fn of(
     candidate: usize,
     fmus: &[DescribedFmu],
-    ClockNetwork { candidates, outputs, .. }: &ClockNetwork,
+    ClockNetwork { candidates, tick_sources, .. }: &ClockNetwork,
 ) -> Vec<usize> {
     let of_fmu = |fmu: usize| (0..candidates.len()).filter(move |&other| candidates[other].fmu == fmu);
     let (fmu, said): (usize, Vec<usize>) = match &candidates[candidate].release {
-        Release::Triggered { fmu, output_clock } => (fmu.0, outputs[fmu.0][*output_clock].ticked_by.clone()),
+        Release::Triggered { fmu, output_clock } => (fmu.0, tick_sources[fmu.0][*output_clock].ticked_by.clone()),
         Release::Countdown => {
             let fmu = candidates[candidate].fmu;
             let Some(clock) = candidates[candidate].variable(&fmus[fmu]) else { return Vec::new() };
@@ -65,11 +65,11 @@ pub fn roots(units: &[UnitPlan]) -> Vec<Vec<UnitId>> {
 /// variable.
 pub fn check_circles(
     fmus: &[DescribedFmu],
-    ClockNetwork { candidates, outputs, .. }: &ClockNetwork,
+    ClockNetwork { candidates, tick_sources, .. }: &ClockNetwork,
     places: &HashMap<(usize, usize), Place>,
     findings: &mut Findings,
 ) {
-    let graph = Graph::new(candidates, outputs);
+    let graph = Graph::new(candidates, tick_sources);
     let live = graph.live(candidates);
     let name = |candidate: usize| {
         let described = &fmus[candidates[candidate].fmu];
@@ -105,17 +105,17 @@ pub fn check_circles(
 /// An edge leads from a candidate to each that its activation may tick, as the descriptions declare it.
 struct Graph {
     next: Vec<Vec<usize>>,
-    /// By candidate: the candidates that may tick its source, if it is triggered; `None`: undeclared.
+    /// For each triggered candidate, the candidates that may tick its source; `None`: undeclared.
     sources: Vec<Option<Vec<usize>>>,
 }
 
 impl Graph {
-    fn new(candidates: &[Candidate], outputs: &[Vec<OutputCandidate>]) -> Graph {
+    fn new(candidates: &[Candidate], tick_sources: &[Vec<TickSource>]) -> Graph {
         let mut graph = Graph { next: vec![Vec::new(); candidates.len()], sources: vec![None; candidates.len()] };
-        for output in outputs.iter().flatten() {
-            for &target in &output.targets {
-                output.ticked_by.iter().for_each(|&source| graph.next[source].push(target));
-                graph.sources[target] = (!output.ticked_by.is_empty()).then(|| output.ticked_by.clone());
+        for source in tick_sources.iter().flatten() {
+            for &target in &source.targets {
+                source.ticked_by.iter().for_each(|&by| graph.next[by].push(target));
+                graph.sources[target] = (!source.ticked_by.is_empty()).then(|| source.ticked_by.clone());
             }
         }
         graph

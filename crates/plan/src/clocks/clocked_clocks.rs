@@ -1,10 +1,10 @@
-//! Input clocks that belong to clocks themselves (attribute `clocks`): each may be activated only when one of these is active
-//! (FMI 3.0.2, 2.2.8.3: "this also holds for clocked variables of type Clock").
+//! Input clocks that belong to clocks (attribute `clocks`): such a clock may be activated only when one of its clocks is
+//! active (FMI 3.0.2, 2.2.8.3: "this also holds for clocked variables of type Clock").
 //!
-//! Guarantees: a clock is noted unless the rig and the descriptions show that it never ticks without one of its clocks. That
-//! is so if one of these triggers it, or an output clock that never ticks without them does, or if its times all lie on the
-//! grid of one of them. Countdown clocks are not looked at, since only the FMU itself arms them, nor are FMUs of the draft,
-//! which has no such rule.
+//! Guarantees: a clock is noted unless the rig and the descriptions show that it never ticks without one of its clocks. They
+//! show it if one of its clocks triggers it, if an output clock triggers it that never ticks without them, or if all its
+//! times lie on the grid of one of them. Countdown clocks are not examined, since only the FMU arms them, nor are FMUs of
+//! the draft, which has no such rule.
 
 use super::ClockNetwork;
 use super::candidates::Candidate;
@@ -46,7 +46,7 @@ fn ticks_only_with(
     own: &[ValueReference],
     candidate: &Candidate,
     fmus: &[DescribedFmu],
-    ClockNetwork { candidates, outputs, .. }: &ClockNetwork,
+    ClockNetwork { candidates, tick_sources, .. }: &ClockNetwork,
     start: Instant,
 ) -> bool {
     let mut grids = candidates.iter().filter(|other| {
@@ -56,7 +56,7 @@ fn ticks_only_with(
     match &candidate.release {
         Release::Never | Release::Request | Release::Countdown => true,
         Release::Triggered { fmu, output_clock } => {
-            let source = outputs[fmu.0][*output_clock].variable;
+            let source = tick_sources[fmu.0][*output_clock].variable;
             fmu.0 == candidate.fmu && belongs_to(&fmus[candidate.fmu], source, own)
         }
         Release::Periodic { shift, interval } => {

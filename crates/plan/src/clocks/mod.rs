@@ -10,4 +10,4 @@ pub mod requests;
 pub mod triggers;
 pub mod waiting;
 
-pub use network::{ClockNetwork, OutputCandidate};
+pub use network::{ClockNetwork, TickSource};

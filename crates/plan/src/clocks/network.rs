@@ -1,46 +1,46 @@
-//! The clocks of all FMUs before tasks are sorted, and which of them tick others.
+//! The clocks of all FMUs before tasks are sorted, and their triggers.
 
 use super::candidates::Candidate;
 use std::collections::BTreeMap;
 
-/// An output clock before tasks are sorted.
-pub struct OutputCandidate {
+/// A source of ticks before tasks are sorted: an output clock, or an input clock that ticks between the steps of its FMU.
+pub struct TickSource {
     /// Index among the FMU's variables.
     pub variable: usize,
-    /// 0 for a scalar clock, else which of its elements, from 1.
+    /// 0 for a scalar clock, else the number of its element, from 1.
     pub element: usize,
-    /// Candidates that may tick it; empty: undeclared.
+    /// Candidates whose activations may tick the source; empty: undeclared.
     pub ticked_by: Vec<usize>,
-    /// Candidates that it triggers.
+    /// Candidates that the source triggers.
     pub targets: Vec<usize>,
-    /// Input clocks of FMUs that make steps which it triggers: FMU, and index among its outputs.
-    pub clocks: Vec<(usize, usize)>,
+    /// Input clocks between steps that the source triggers: their FMUs, and their indices among the sources of these.
+    pub step_targets: Vec<(usize, usize)>,
     /// The candidate of an input clock that ticks between the steps of its FMU; `None`: an output clock.
-    pub input: Option<Candidate>,
+    pub step_clock: Option<Candidate>,
 }
 
 /// The clocks of all FMUs, with everything that makes them tick.
 pub struct ClockNetwork {
     /// All tasks: the input clocks of Scheduled Execution in rig order, then document order, and the steps of FMUs.
     pub candidates: Vec<Candidate>,
-    /// The output clocks of each FMU, in document order; where events are handled between steps, its input clocks after them.
-    pub outputs: Vec<Vec<OutputCandidate>>,
-    /// Per FMU: the first one of those that make their steps together with it (semantics S22); itself, if there is none before.
+    /// By FMU: its output clocks in document order; where events are handled between steps, its input clocks after them.
+    pub tick_sources: Vec<Vec<TickSource>>,
+    /// By FMU: the first FMU of those that step together with it (semantics S22); the FMU itself if it is the first, or alone.
     pub firsts: Vec<usize>,
-    /// The FMUs that make their steps together, by the first of them; not those that make them alone.
+    /// The FMUs that step together, by the first of them; without those that step alone.
     pub groups: BTreeMap<usize, Vec<usize>>,
 }
 
 impl ClockNetwork {
-    /// The FMUs that make their steps together with this one; none, if it makes them alone.
+    /// The FMUs that step together with an FMU, itself included; none if it steps alone.
     pub fn group(&self, fmu: usize) -> &[usize] {
         self.groups.get(&self.firsts[fmu]).map_or(&[], Vec::as_slice)
     }
 
-    /// The candidates of an FMU, also those of clocks that tick between its steps.
+    /// The candidates of an FMU, those of clocks that tick between its steps included.
     pub fn of_inputs(&self, fmu: usize) -> impl Iterator<Item = &Candidate> {
         let tasks = self.candidates.iter().filter(move |candidate| candidate.fmu == fmu);
-        tasks.chain(self.outputs[fmu].iter().filter_map(|output| output.input.as_ref()))
+        tasks.chain(self.tick_sources[fmu].iter().filter_map(|source| source.step_clock.as_ref()))
     }
 
     /// The candidate that makes the steps of an FMU.

@@ -3,7 +3,7 @@
 //! In the draft the description has them (`triggeredBy`). Array clocks are triggered element by element.
 
 use super::candidates::{Candidate, InputClock, elements, hint, is_input_clock, is_output_clock, named};
-use super::{ClockNetwork, OutputCandidate, causes};
+use super::{ClockNetwork, TickSource, causes};
 use crate::described::DescribedFmu;
 use crate::findings::Findings;
 use crate::rig::{At, Mode, Place, Rig, RigEndpoint, TriggerSource, VariableName};
@@ -12,31 +12,31 @@ use crate::{FmuId, Release};
 use std::collections::{BTreeMap, HashMap};
 use vecud_description::IntervalVariability;
 
-/// The output clocks of each FMU in document order, and the input clocks that tick between steps, without targets.
-fn outputs(fmus: &[DescribedFmu], candidates: &[Candidate]) -> Vec<Vec<OutputCandidate>> {
+/// The tick sources of each FMU, without targets.
+fn tick_sources(fmus: &[DescribedFmu], candidates: &[Candidate]) -> Vec<Vec<TickSource>> {
     let of_unit = |(fmu, described): (usize, &DescribedFmu)| {
-        let mut outputs = Vec::new();
+        let mut sources = Vec::new();
         for (variable, v) in described.variables().iter().enumerate().filter(|(_, v)| is_output_clock(v)) {
             let mine = |&d: &usize| candidates[d].fmu == fmu && candidates[d].owns(described, v);
             let ticked_by: Vec<usize> = (0..candidates.len()).filter(mine).collect();
-            outputs.extend(elements(described, v).map(|element| OutputCandidate {
+            sources.extend(elements(described, v).map(|element| TickSource {
                 variable,
                 element,
                 ticked_by: ticked_by.clone(),
                 targets: Vec::new(),
-                clocks: Vec::new(),
-                input: None,
+                step_targets: Vec::new(),
+                step_clock: None,
             }));
         }
         let steps = (0..candidates.len()).filter(|&d| candidates[d].fmu == fmu && candidates[d].clock.is_none());
         let steps: Vec<usize> = steps.collect();
         let inputs = candidates.iter().filter(|candidate| candidate.fmu == fmu && candidate.in_steps);
-        outputs.extend(inputs.filter_map(|input| {
+        sources.extend(inputs.filter_map(|input| {
             let InputClock { variable, element, .. } = input.clock?;
-            let (ticked_by, input) = (steps.clone(), Some(input.clone()));
-            Some(OutputCandidate { variable, element, ticked_by, targets: Vec::new(), clocks: Vec::new(), input })
+            let (ticked_by, step_clock) = (steps.clone(), Some(input.clone()));
+            Some(TickSource { variable, element, ticked_by, targets: Vec::new(), step_targets: Vec::new(), step_clock })
         }));
-        outputs
+        sources
     };
     fmus.iter().enumerate().map(of_unit).collect()
 }
@@ -49,8 +49,8 @@ pub fn connect(
     times: &Timetable,
     findings: &mut Findings,
 ) -> ClockNetwork {
-    let mut outputs = outputs(fmus, &candidates);
-    by_description(fmus, &mut candidates, &mut outputs, findings);
+    let mut tick_sources = tick_sources(fmus, &candidates);
+    by_description(fmus, &mut candidates, &mut tick_sources, findings);
     let mut trigger_places: HashMap<(usize, usize), Place> = HashMap::new();
     let mut taken: HashMap<usize, Place> = HashMap::new();
     // Endpoints have the numbers of their places in the rig, refused ones included.
@@ -58,7 +58,7 @@ pub fn connect(
     for trigger in &rig.triggers {
         let target = target(&trigger.clock, fmus, findings);
         let source = match &trigger.source {
-            TriggerSource::OutputClock(from) => source(from, fmus, &outputs, findings).map(Trigger::Outputs),
+            TriggerSource::OutputClock(from) => source(from, fmus, &tick_sources, findings).map(Trigger::Outputs),
             TriggerSource::Times(at) => schedule(at, &trigger.clock, times, findings).map(Trigger::Times),
             TriggerSource::Endpoint(RigEndpoint { source, .. }) => {
                 if rig.mode == Mode::Virtual {
@@ -107,7 +107,7 @@ pub fn connect(
                 }
             },
             Trigger::Outputs((fmu, sources)) => {
-                if let Err(message) = join(fmu, &sources, &targets, &mut candidates, &mut outputs) {
+                if let Err(message) = join(fmu, &sources, &targets, &mut candidates, &mut tick_sources) {
                     let clock = &trigger.clock.value;
                     let message =
                         format!("{clock} cannot be triggered: {message}; one of its elements is written {clock}[1]");
@@ -131,7 +131,7 @@ pub fn connect(
             described.name()
         ));
     }
-    let clocks = split_off_clocks_in_steps(candidates, outputs, fmus.len());
+    let clocks = split_off_clocks_in_steps(candidates, tick_sources, fmus.len());
     causes::check_circles(fmus, &clocks, &trigger_places, findings);
     clocks
 }
@@ -142,10 +142,10 @@ fn has_endpoint(candidates: &[Candidate], fmu: usize) -> bool {
 }
 
 /// Takes the clocks that tick between steps out of the candidates: they are no tasks. Their triggers refer to them by their places among the
-/// outputs of their FMUs. Precondition: they stand at the end of `candidates`.
+/// tick sources of their FMUs. Precondition: they stand at the end of `candidates`.
 fn split_off_clocks_in_steps(
     mut candidates: Vec<Candidate>,
-    mut outputs: Vec<Vec<OutputCandidate>>,
+    mut tick_sources: Vec<Vec<TickSource>>,
     fmus: usize,
 ) -> ClockNetwork {
     debug_assert!(candidates.is_sorted_by_key(|candidate| candidate.in_steps));
@@ -154,23 +154,23 @@ fn split_off_clocks_in_steps(
     let mut places = Vec::new();
     for candidate in &in_steps {
         let InputClock { variable, element, .. } = candidate.clock.expect("it is a clock");
-        let is_it = |o: &OutputCandidate| o.input.is_some() && (o.variable, o.element) == (variable, element);
-        let place = outputs[candidate.fmu].iter().position(is_it).expect("each has a place");
-        outputs[candidate.fmu][place].input = Some(candidate.clone());
+        let is_it = |o: &TickSource| o.step_clock.is_some() && (o.variable, o.element) == (variable, element);
+        let place = tick_sources[candidate.fmu].iter().position(is_it).expect("each has a place");
+        tick_sources[candidate.fmu][place].step_clock = Some(candidate.clone());
         places.push((candidate.fmu, place));
     }
-    for output in outputs.iter_mut().flatten() {
-        let (own, clocks) = std::mem::take(&mut output.targets).into_iter().partition(|&target| target < tasks);
-        output.targets = own;
-        output.clocks = Vec::into_iter(clocks).map(|target: usize| places[target - tasks]).collect();
-        output.ticked_by.retain(|&by| by < tasks);
+    for source in tick_sources.iter_mut().flatten() {
+        let (own, clocks) = std::mem::take(&mut source.targets).into_iter().partition(|&target| target < tasks);
+        source.targets = own;
+        source.step_targets = Vec::into_iter(clocks).map(|target: usize| places[target - tasks]).collect();
+        source.ticked_by.retain(|&by| by < tasks);
     }
-    ClockNetwork { candidates, outputs, firsts: (0..fmus).collect(), groups: BTreeMap::new() }
+    ClockNetwork { candidates, tick_sources, firsts: (0..fmus).collect(), groups: BTreeMap::new() }
 }
 
 /// The source of a `[[trigger]]`.
 enum Trigger {
-    /// Output clocks, by their FMU and their indices among its outputs.
+    /// Output clocks, by their FMU and their indices among its tick sources.
     Outputs((usize, Vec<usize>)),
     Times(Release),
     /// An endpoint, and its items for messages.
@@ -181,20 +181,20 @@ enum Trigger {
 fn by_description(
     fmus: &[DescribedFmu],
     candidates: &mut [Candidate],
-    outputs: &mut [Vec<OutputCandidate>],
+    tick_sources: &mut [Vec<TickSource>],
     findings: &mut Findings,
 ) {
     for (fmu, described) in fmus.iter().enumerate() {
         for (variable, v) in described.variables().iter().enumerate().filter(|(_, v)| is_input_clock(v)) {
             let Some(by) = v.clock.as_ref().and_then(|clock| clock.triggered_by) else { continue };
-            let is_source = |o: &usize| described.variables()[outputs[fmu][*o].variable].value_reference == by;
-            let sources: Vec<usize> = (0..outputs[fmu].len()).filter(is_source).collect();
+            let is_source = |o: &usize| described.variables()[tick_sources[fmu][*o].variable].value_reference == by;
+            let sources: Vec<usize> = (0..tick_sources[fmu].len()).filter(is_source).collect();
             let is_meant = |d: &usize| candidates[*d].is_of(fmu, variable, None);
             let targets: Vec<usize> = (0..candidates.len()).filter(is_meant).collect();
             if sources.is_empty() {
                 let message = format!("the clock \"{}\" is triggeredBy {}, which is no output clock", v.name, by.0);
                 findings.xml(described, v, message);
-            } else if let Err(message) = join(fmu, &sources, &targets, candidates, outputs) {
+            } else if let Err(message) = join(fmu, &sources, &targets, candidates, tick_sources) {
                 findings.xml(
                     described,
                     v,
@@ -212,7 +212,7 @@ fn join(
     sources: &[usize],
     targets: &[usize],
     candidates: &mut [Candidate],
-    outputs: &mut [Vec<OutputCandidate>],
+    tick_sources: &mut [Vec<TickSource>],
 ) -> Result<(), String> {
     let (n, m) = (sources.len(), targets.len());
     if n != 1 && m > 1 && n != m {
@@ -220,7 +220,7 @@ fn join(
     }
     for i in 0..n.max(m) {
         let (Some(&source), Some(&target)) = (sources.get(i % n), targets.get(i % m.max(1))) else { continue };
-        outputs[fmu][source].targets.push(target);
+        tick_sources[fmu][source].targets.push(target);
         candidates[target].release = Release::Triggered { fmu: FmuId(fmu), output_clock: source };
     }
     Ok(())
@@ -266,7 +266,7 @@ fn target(
 fn source(
     from: &At<VariableName>,
     fmus: &[DescribedFmu],
-    outputs: &[Vec<OutputCandidate>],
+    tick_sources: &[Vec<TickSource>],
     findings: &mut Findings,
 ) -> Option<(usize, Vec<usize>)> {
     let VariableName { fmu, variable } = &from.value;
@@ -277,8 +277,8 @@ fn source(
         findings.rig(from.place, format!("{} has no output clock \"{variable}\"{hint}", described.name()));
         return None;
     };
-    let is_meant = |o: &OutputCandidate| o.variable == index && element.is_none_or(|element| o.element == element);
-    let meant: Vec<usize> = (0..outputs[fmu].len()).filter(|&o| is_meant(&outputs[fmu][o])).collect();
+    let is_meant = |o: &TickSource| o.variable == index && element.is_none_or(|element| o.element == element);
+    let meant: Vec<usize> = (0..tick_sources[fmu].len()).filter(|&o| is_meant(&tick_sources[fmu][o])).collect();
     if meant.is_empty() {
         let what = if described.variables()[index].clock.is_some() { "no output clock" } else { "no clock" };
         findings.rig(from.place, format!("{} is {what}: only output clocks can trigger", from.value));

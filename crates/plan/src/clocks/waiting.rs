@@ -10,7 +10,7 @@ use crate::{HostClock, Plan, Release, TaskPlan, UnitPlan};
 use std::collections::BTreeMap;
 use vecud_base::time::{Fraction, Nanos};
 
-/// The share of a core that polling must take to be worth a note.
+/// Polling that takes this share of a core is worth a note.
 const MUCH: f64 = 0.25;
 
 impl Plan {

@@ -1,10 +1,10 @@
 //! The producers and consumers of a connection, and the number of versions that a delayed one keeps (semantics S11).
 //!
-//! The bounds: a consumer may start [`LATE`] later than it is due, plus its period (17 of them where overruns queue, since 16
-//! releases may wait). For that long the versions of each producer are kept, by the shortest time between two instants at which
-//! its values become visible: its interval; for a triggered or countdown clock the shortest interval of a clock that can be at
-//! the root of it; and [`UNKNOWN`] where no interval is known before the run (changing and asked clocks, datagrams). Versions
-//! that come faster, or are read later, are counted as overwritten.
+//! Bounds: a consumer starts at most [`LATE`] and its period (17 periods where overruns queue, since 16 releases may wait)
+//! after its release. For that long the host keeps the versions of each producer, by the shortest time between two instants at
+//! which its values become visible: its interval; for a triggered or countdown clock the shortest interval of a clock at the
+//! root of its chain; and [`UNKNOWN`] where no interval is known before the run (changing and asked clocks, datagrams).
+//! Versions that come faster, or are read later, are counted as overwritten.
 
 use crate::clocks::causes::roots;
 use crate::findings::Findings;
@@ -15,7 +15,7 @@ use crate::{
 use vecud_base::time::Fraction;
 use vecud_description::VariableType;
 
-/// How late a consumer may start besides, s.
+/// The delay of a consumer's start beyond its period, s.
 const LATE: f64 = 0.1;
 
 /// Assumed time between two versions of a producer whose interval is unknown, s.
@@ -34,7 +34,7 @@ pub struct Ends {
     pub consumers: Vec<UnitId>,
 }
 
-/// The ends of all connections, of which there are this many, by their places.
+/// The producers and consumers of each connection, by its index. `connections`: their number.
 pub fn ends(connections: usize, units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<Ends> {
     fn note<'a>(batches: impl IntoIterator<Item = &'a BatchPlan>, mut note: impl FnMut(usize)) {
         let items = batches.into_iter().flat_map(|batch| &batch.items);
@@ -55,7 +55,7 @@ pub fn ends(connections: usize, units: &[UnitPlan], fmus: &[FmuPlan]) -> Vec<End
     ends
 }
 
-/// Adds producers, consumers and the numbers of versions to the delayed ones of these connections.
+/// Adds the producers, the consumers and the number of versions to each delayed connection.
 pub fn complete(
     mut connections: Vec<ConnectionPlan>,
     tasks: &[TaskPlan],

@@ -33,14 +33,14 @@ pub struct Link {
     pub to: ElementSelection,
     pub conversion: Conversion,
     pub timing: Timing,
-    /// Both FMUs make their steps together: a value is there as soon as it is read, in the one order that there is.
+    /// Whether both FMUs step together: the consumer gets a value as soon as it is read, in the order of the group.
     pub is_inside: bool,
     /// Bytes of an element.
     pub capacity: usize,
     pub extrapolation: Extrapolation,
 }
 
-/// All connections, in the rig's order, found by either end without looking at all of them: a rig may have ten thousand.
+/// All connections, in the rig's order, indexed by both ends: a rig may have ten thousand.
 pub struct Links {
     all: Vec<Link>,
     of_source: HashMap<VariableId, Vec<usize>>,
@@ -77,13 +77,13 @@ impl Deref for Links {
     }
 }
 
-/// One end: the variable and which of its elements.
+/// One end of a connection: the variable and its elements.
 type ConnectionEnd = (VariableId, ElementSelection);
 
 /// Elements of an input that have a source: where that is written, and which it is.
 type Taken = (ElementSelection, Place, String);
 
-/// All connections of the rig, in its order.
+/// Resolves all connections of the rig, in its order.
 pub fn resolve(
     rig: &Rig,
     fmus: &[DescribedFmu],
@@ -155,7 +155,8 @@ fn why_together(fmus: &[DescribedFmu], fmu: usize) -> &'static str {
 /// Whether values go from one FMU to the other within one release: both are in one group, or their clocks are connected; for a
 /// single FMU, its clocks with one another.
 fn are_together(fmus: &[DescribedFmu], clocks: &ClockNetwork, from: usize, to: usize) -> bool {
-    let ticks_itself = || clocks.outputs[from].iter().any(|output| output.clocks.iter().any(|(fmu, _)| *fmu == from));
+    let targets = || clocks.tick_sources[from].iter().flat_map(|source| &source.step_targets);
+    let ticks_itself = || targets().any(|(fmu, _)| *fmu == from);
     if fmus[from].master.is_some() {
         return clocks.firsts[from] == clocks.firsts[to];
     }
@@ -163,7 +164,7 @@ fn are_together(fmus: &[DescribedFmu], clocks: &ClockNetwork, from: usize, to: u
     handles_events && clocks.firsts[from] == clocks.firsts[to] && (from != to || ticks_itself())
 }
 
-/// One end, if it is a variable of the wanted causality.
+/// Resolves one end of a connection, if it is a variable of the wanted causality.
 fn end(
     endpoint: &At<VariableName>,
     fmus: &[DescribedFmu],
@@ -288,7 +289,7 @@ fn type_and_shape(v: &Variable, selection: &ElementSelection) -> String {
     format!("{}{}", v.variable_type.name(), shape_text(&selection.shape))
 }
 
-/// How an element of an array is written, where its other end has one value.
+/// The text for an element of an array whose other end has one value.
 fn element(array: &str, selection: &ElementSelection) -> String {
     // A part of an array is named already.
     if !selection.text.is_empty() {

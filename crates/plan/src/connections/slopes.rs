@@ -1,4 +1,5 @@
-//! Whether derivatives of an output can travel with its value, so that an input is extrapolated between two of them (semantics S20).
+//! Whether derivatives of an output can travel with its value, so that the consumer extrapolates its input between two values
+//! (semantics S20).
 
 use crate::described::DescribedFmu;
 use crate::rig::{Extrapolation, Timing};

@@ -14,7 +14,7 @@ use vecud_description::{Causality, Initial, Unknown, Variable};
 /// The declared dependencies of an FMU's initial values.
 pub struct InitialDependencies<'a> {
     described: &'a DescribedFmu<'a>,
-    /// By the place of the variable.
+    /// The unknowns, by the index of the variable.
     unknowns: HashMap<usize, &'a Unknown>,
     /// The places of all inputs.
     inputs: HashSet<usize>,

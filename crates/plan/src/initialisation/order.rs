@@ -22,9 +22,9 @@ pub struct InitialVariables {
     pub set: BTreeSet<usize>,
     /// Outputs that feed these.
     pub feeding: HashSet<usize>,
-    /// All variables to be read, in document order; of inputs only those of `set`.
+    /// All variables that are read, in document order; inputs only if they are in `set`.
     pub get: Vec<usize>,
-    /// All that is read when the FMU has left Initialization Mode, since it does not give them before.
+    /// All variables that are read after Initialization Mode, since the FMU does not give them before.
     pub later: Vec<usize>,
 }
 
@@ -36,17 +36,17 @@ const NAMED: usize = 12;
 pub enum Port {
     /// The FMU enters Initialization Mode.
     Enter,
-    /// An input of it is set.
+    /// An input of the FMU is set.
     Set(usize),
-    /// All its inputs are set.
+    /// All inputs of the FMU are set.
     AllSet,
-    /// A variable of it is read.
+    /// A variable of the FMU is read.
     Get(usize),
 }
 
 /// The order of all events.
 pub struct Ordered {
-    /// All that happens.
+    /// All actions of the initialisation.
     pub sequence: Vec<InitialBlock>,
     /// The links, by their numbers, that close a circle and have no value therefore.
     pub cut: HashSet<usize>,
@@ -155,7 +155,7 @@ struct Graph<'a> {
     nodes: Vec<(usize, Port)>,
     /// Pairs of nodes of one FMU: the earlier, and the later one.
     direct: Vec<(usize, usize)>,
-    /// More of these: FMI 1.0 has no Initialization Mode.
+    /// Further such pairs, for FMI 1.0: it has no Initialization Mode.
     late: Vec<(usize, usize)>,
     links: &'a [(usize, &'a Link)],
     /// The nodes at the ends of each link.
@@ -365,7 +365,7 @@ impl<'a> Graph<'a> {
         ))
     }
 
-    /// The variables of a circle, or some of them.
+    /// Names of the variables of a circle, or of some of them.
     fn names(&self, circle: &Circle) -> String {
         let events = circle.nodes.iter().map(|&node| self.event(node));
         let names = events.filter_map(|(fmu, port)| match port {
@@ -380,7 +380,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Some names, or the first of them and how many there are besides.
+/// Some names, or the first of them and the number of the others.
 fn listed(mut names: Vec<String>) -> String {
     let more = names.len().saturating_sub(NAMED);
     names.truncate(NAMED);

@@ -139,7 +139,7 @@ struct Steps<'a> {
     done: Vec<InitialStep>,
     /// The FMU whose variables are collected for the next step.
     fmu: usize,
-    /// To be set before any of `get` is read.
+    /// Variables that are set before any of `get` is read.
     set: Vec<usize>,
     get: Vec<usize>,
 }

@@ -36,7 +36,7 @@ pub fn add(
     }
 }
 
-/// These elements of a variable, completed by its other start values; `None`: no file has any, or the others are unknown.
+/// The values of a variable: these elements, and its other start values; `None`: no file has any, or the others are unknown.
 fn together(own: &[(usize, Values)], others: Option<Values>, elements: usize) -> Option<Values> {
     let (_, first) = own.first()?;
     let all = others.or_else(|| (own.len() == elements).then(|| expanded(first, elements)))?;

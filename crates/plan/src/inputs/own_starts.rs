@@ -47,7 +47,7 @@ impl<'a> OwnStarts<'a> {
         })
     }
 
-    /// The start values of an FMU as its description has them, of which none is changed.
+    /// The start values of an FMU's description, unchanged.
     pub fn described(description: &'a ModelDescription) -> OwnStarts<'a> {
         OwnStarts { description, changed: BTreeMap::new(), void: BTreeSet::new() }
     }
@@ -57,7 +57,7 @@ impl<'a> OwnStarts<'a> {
         self.changed.get(&index)
     }
 
-    /// How many differ from the description's.
+    /// Number of start values that differ from the description's.
     pub fn count_changed(&self) -> usize {
         self.changed.len()
     }
@@ -79,8 +79,8 @@ impl<'a> OwnStarts<'a> {
     }
 }
 
-/// Removes from a rig of one FMU the start values that equal those of the description: the FMU starts with them anyway, and some
-/// FMUs refuse some of them.
+/// Removes from a rig of one FMU the start values that equal the description's: the FMU starts with them anyway, and some FMUs
+/// refuse to be told them.
 pub fn keep_changed(rig: &mut Rig, description: &ModelDescription) -> Result<(), PlanError> {
     let starts = OwnStarts::of(rig, description)?;
     let is_kept: Vec<bool> = with_described(rig, description, |described, _| {

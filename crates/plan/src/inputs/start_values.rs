@@ -89,7 +89,7 @@ fn of(described: &DescribedFmu, structural: bool, findings: &mut Findings) -> St
     starts
 }
 
-/// All elements that a variable starts with: by the rig, else by its description.
+/// All elements of a variable's start value: the rig's, else the description's.
 pub fn start_of(described: &DescribedFmu, variable: usize, starts: &Starts) -> Option<Values> {
     let v = &described.variables()[variable];
     let start = starts.get(&variable).map(|start| &start.values).or(described.start_of(variable))?;
@@ -239,8 +239,8 @@ pub fn check(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Resul
     }
 }
 
-/// A value from a rig file, as the values of a variable with this number of elements, whatever its limits; else the error: "must
-/// be a number, not true".
+/// A value of a rig file as the values of a variable with this number of elements, not compared with its limits; or the error,
+/// such as "must be a number, not true".
 pub fn values_of(v: &Variable, items: &[EnumerationItem], elements: usize, value: &RigValue) -> Result<Values, String> {
     let scalars: Vec<&RigValue> = match value {
         RigValue::Array(list) if v.dimensions.is_empty() => {
@@ -257,7 +257,7 @@ pub fn values_of(v: &Variable, items: &[EnumerationItem], elements: usize, value
     Ok(collect(v.variable_type, numbers))
 }
 
-/// One element, of whichever type.
+/// The value of one element.
 enum ElementValue {
     Float(f64),
     Integer(i128),

@@ -35,11 +35,11 @@ pub struct FedInput {
     /// The stimulus of the rig.
     pub stimulus: usize,
     value: usize,
-    /// The element of it, counted from 0.
+    /// Index of the element, counted from 0.
     pub element: usize,
 }
 
-/// All that stimuli feed.
+/// The stimuli of a rig, and the variables that they feed.
 pub struct Stimuli {
     plans: Vec<StimulusPlan>,
     inputs: BTreeMap<VariableId, Vec<FedInput>>,
@@ -51,11 +51,11 @@ pub struct Stimuli {
 enum Unfit {
     /// The column may be left out of a recording.
     Foreign(String),
-    /// The column would feed something, but must not.
+    /// The column must not feed the variable.
     Wrong(String),
 }
 
-/// Where a column is used, and where its errors are.
+/// The use of a column, and the place of its errors.
 struct UsedColumn<'a> {
     /// Cell of a row.
     cell: usize,
@@ -377,7 +377,7 @@ impl ConnectedInputs {
         ConnectedInputs(all)
     }
 
-    /// Where the connection is that feeds one of these elements.
+    /// The place of the connection that feeds one of these elements.
     fn place(&self, variable: VariableId, selection: &ElementSelection) -> Option<Place> {
         let (_, place) = self.0.get(&variable)?.iter().find(|(elements, _)| elements.overlaps(selection))?;
         Some(*place)
@@ -463,7 +463,7 @@ impl Stimuli {
         self.own(variable).iter().all(|input| self.plans[input.stimulus].interpolation == Interpolation::Hold)
     }
 
-    /// An array of which not all elements are fed needs values for the others. `is_connected`: whether connections feed an input.
+    /// Checks that an array with fed elements has values for the others. `is_connected`: whether connections feed an input.
     pub fn check_parts(
         &self,
         rig: &Rig,

@@ -9,16 +9,16 @@ use vecud_description::{ValueReference, Values, VariableType};
 pub struct BatchPlan {
     /// Their common type.
     pub variable_type: VariableType,
-    /// In call order.
+    /// The variables in call order.
     pub items: Vec<BatchItem>,
-    /// Given when the only item's size may change while the instance runs: the length of each of its dimensions.
+    /// The length of each dimension of the only item; `None`: its size does not change while the instance runs.
     pub resizable: Option<Vec<Length>>,
-    /// The variables, which are set, may be so in Event Mode alone: the host enters it where one of them has changed. Such that
-    /// are read are so in Event Mode too.
+    /// The variables may be set in Event Mode alone, and the host enters it if one of them has changed; variables that are read are read
+    /// in Event Mode too.
     pub in_event_mode: bool,
-    /// The output clocks to which alone the variables belong, by their places in [`FmuPlan::output_clocks`](super::FmuPlan::output_clocks): these
-    /// variables are read after an activation in which one of them has ticked, and after no other; in Event Mode they are also
-    /// set only then. Empty: after every activation.
+    /// The output clocks to which alone the variables belong, by their indices in
+    /// [`FmuPlan::output_clocks`](super::FmuPlan::output_clocks): the host reads these variables only after an activation in which one of
+    /// the clocks has ticked; in Event Mode it also sets them only then. Empty: after every activation.
     pub ticked: Vec<usize>,
 }
 
@@ -37,8 +37,8 @@ pub struct BatchItem {
     pub connections: Vec<ConnectionId>,
     /// For a variable that is set: the elements that stimuli feed.
     pub stimuli: Vec<FedElement>,
-    /// For an array that is set, of which connections feed parts: the constant values of the other elements, and the first ones
-    /// of elements whose source has no value yet. All its elements.
+    /// For an array that is set and that connections feed in parts: values of all its elements. They count for elements without a
+    /// connection, and for elements whose source has no value yet.
     pub start: Option<Values>,
     /// Recorded as these columns (one per element).
     pub signals: Vec<SignalId>,

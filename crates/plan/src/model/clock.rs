@@ -47,54 +47,55 @@ pub struct StepClockPlan {
 /// Variables that belong to an output clock, and are read while it is active.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OnTick {
-    /// Indices into [`FmuPlan::output_clocks`](super::FmuPlan::output_clocks): the clock, or the elements of an array clock, any of which counts.
+    /// Indices into [`FmuPlan::output_clocks`](super::FmuPlan::output_clocks): the clock, or all elements of an array clock, any
+    /// of which counts.
     pub clocks: Vec<usize>,
     /// The variables.
     pub batch: BatchPlan,
 }
 
-/// How a task comes to be activated.
+/// The source of a task's releases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Release {
-    /// At `start + shift + k · interval`.
+    /// The task is released at `start + shift + k · interval`.
     Periodic {
         /// First tick after the start of the run.
         shift: Fraction,
         /// Never zero.
         interval: Fraction,
     },
-    /// At `start + shift + k · interval`, both read from the FMU in Initialization Mode: a fixed or tunable clock without
-    /// `intervalDecimal`.
+    /// The task is released at `start + shift + k · interval`, both read from the FMU in Initialization Mode: a fixed or
+    /// tunable clock without `intervalDecimal`.
     Asked,
     /// First after the interval that is read in Initialization Mode, then after the one that each activation gives.
     Changing,
-    /// At each tick of an output clock.
+    /// Each tick of an output clock releases the task.
     Triggered {
         /// The instance that the output clock belongs to.
         fmu: FmuId,
         /// Index into that FMU's [`FmuPlan::output_clocks`](super::FmuPlan::output_clocks).
         output_clock: usize,
     },
-    /// At listed times, strictly increasing.
+    /// The task is released at these times, strictly increasing.
     At(Vec<Instant>),
-    /// At each item of an endpoint.
+    /// Each item of an endpoint releases the task.
     Endpoint {
         /// Index into [`Plan::endpoints`](super::Plan::endpoints).
         endpoint: usize,
     },
-    /// At each tick that a column of a stimulus has.
+    /// Each tick in a column of a stimulus releases the task.
     Stimulus {
         /// Index into [`Plan::stimuli`](super::Plan::stimuli).
         stimulus: usize,
         /// Index into [`StimulusPlan::ticks`](super::StimulusPlan::ticks).
         tick: usize,
     },
-    /// When the FMU has armed it and the interval is over.
+    /// The task is released when the FMU has armed its clock and the interval is over.
     Countdown,
-    /// At each request of a controller of the run, since nothing in the rig activates it
+    /// Each request of a controller of the run releases the task, since nothing in the rig does
     /// ([`Plan::requests`](super::Plan::requests)).
     Request,
-    /// Nothing activates it.
+    /// Nothing releases the task.
     Never,
 }
 
@@ -114,7 +115,7 @@ impl Release {
     }
 }
 
-/// What a tick from outside of all FMUs ticks.
+/// The target of a tick from outside of all FMUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TickTarget {
     /// The unit that it activates, or that makes the steps of the FMU whose clock it ticks.
@@ -135,7 +136,7 @@ pub struct RequestedClock {
 /// A source of items from outside, served by the [receiver](ReceiverPlan).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndpointPlan {
-    /// Where items come from. The supervisor makes a socket.
+    /// The source of items. The supervisor makes a socket.
     pub source: EndpointSource,
     /// The target of each item.
     pub target: TickTarget,

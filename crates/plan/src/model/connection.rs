@@ -14,10 +14,10 @@ pub struct ConnectionPlan {
     pub from: String,
     /// `fmu.variable` of the consumer.
     pub to: String,
-    /// When it becomes visible.
+    /// The instant at which a value becomes visible.
     pub timing: Timing,
-    /// Both FMUs make their steps together, or are one that does: the value is there as soon as it is read, in the one order that
-    /// there is.
+    /// Whether both FMUs step together, or are one FMU that does: the consumer gets a value as soon as it is read, in the order
+    /// of the group.
     pub is_inside: bool,
     /// Producers and versions of a delayed connection; `None`: an immediate one.
     pub delay: Option<DelayPlan>,
@@ -41,7 +41,7 @@ pub struct ConnectionPlan {
     pub extrapolation: Extrapolation,
     /// Each value comes with the time at which its source has jumped last, in an event of its own.
     pub tells_jumps: bool,
-    /// Each change is a jump of an array, of which other elements are continuous.
+    /// Whether a change is a jump of an array with other, continuous elements.
     pub jumps_among_others: bool,
 }
 
@@ -52,8 +52,8 @@ pub struct DelayPlan {
     pub producers: Vec<ProducerPlan>,
     /// The tasks that read.
     pub consumers: Vec<UnitId>,
-    /// All consumers are periodic and stay on their grids, so that only versions are kept which an instant of these
-    /// selects.
+    /// Whether all consumers are periodic and stay on their grids: only versions are kept that an instant of these
+    /// grids selects.
     pub by_release: bool,
     /// Values of Event Mode go with a tick, and are visible at its very time; else a nanosecond later (semantics S20).
     pub with_tick: bool,
@@ -64,6 +64,6 @@ pub struct DelayPlan {
 pub struct ProducerPlan {
     /// The unit that publishes.
     pub unit: UnitId,
-    /// How many of its versions are kept.
+    /// Number of versions that are kept.
     pub versions: usize,
 }

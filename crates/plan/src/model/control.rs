@@ -12,9 +12,9 @@ pub struct ControlPlan {
     pub variables: Vec<ControlVariable>,
     /// The tasks that may set the variables, in groups.
     pub lanes: Vec<LanePlan>,
-    /// Connected arrays whose size depends on [`FmuPlan::sizes`](super::FmuPlan::sizes), which must not change it therefore.
+    /// Connected arrays whose size depends on [`FmuPlan::sizes`](super::FmuPlan::sizes): a command must not change that size.
     pub connected: Vec<(String, Vec<Length>)>,
-    /// All names and aliases: the place among the variables, or why it cannot be set. For the supervisor only.
+    /// For each name and alias, the index among the variables, or the reason why it cannot be set. For the supervisor only.
     #[serde(skip)]
     pub names: BTreeMap<String, Result<usize, String>>,
 }
@@ -51,7 +51,7 @@ pub struct ControlVariable {
     pub signals: Vec<SignalId>,
 }
 
-/// How a variable is set while the instance runs.
+/// The way to set a variable while the instance runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ControlKind {
     /// Before an activation of a task of this lane.
@@ -60,10 +60,11 @@ pub enum ControlKind {
         lane: usize,
         /// A tunable parameter, on which intervals of tunable clocks may depend.
         tunable: bool,
-        /// Its FMU handles events between steps, and takes it in Event Mode alone; the others are set in Step Mode.
+        /// Whether the FMU handles events between steps and takes the variable in Event Mode alone; other variables are set in
+        /// Step Mode.
         in_event_mode: bool,
     },
-    /// In Reconfiguration Mode.
+    /// The variable is set in Reconfiguration Mode.
     Structural {
         /// The place of the parameter among [`FmuPlan::sizes`](super::FmuPlan::sizes), if it is a size.
         size: Option<usize>,

@@ -17,7 +17,7 @@ pub struct Conversion {
 /// A change of type that keeps every value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Widening {
-    /// The word is the same: equal types, or integers of which the consumer's has more bits.
+    /// The word is the same: equal types, or integers with more bits on the consumer's side.
     None,
     /// An integer of at most 16 bits becomes a `Float32`.
     IntegerToFloat32,

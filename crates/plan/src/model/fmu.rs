@@ -19,13 +19,13 @@ pub struct FmuPlan {
     pub library: PathBuf,
     /// Libraries that are loaded before the FMU's, for all code of the process.
     pub preload: Vec<PathBuf>,
-    /// The C interface that the library must speak.
+    /// The C interface of the library.
     pub abi: Abi,
     /// `resourcePath`, absolute, ending in `/`; in the draft `resourceLocation`, a URI. `None` when the FMU has none.
     pub resources: Option<String>,
     /// `instantiationToken`.
     pub token: String,
-    /// Its unit of time; everything in a plan is in seconds.
+    /// The FMU's unit of time; everything in a plan is in seconds.
     pub time_unit: TimeUnit,
     /// The core of all its partitions (semantics S6).
     pub cpu: usize,
@@ -42,7 +42,7 @@ pub struct FmuPlan {
     /// Values to set before Initialization Mode, or in it where [`StartValue::in_initialization_mode`], in document order: the rig's.
     pub start_values: Vec<StartValue>,
     /// All output clocks; of array clocks all elements, one after the other in row-major order. Where events are handled between
-    /// steps, its input clocks stand after them: those tick others too.
+    /// steps, the FMU's input clocks follow: they tick others too.
     pub output_clocks: Vec<OutputClock>,
     /// The clock functions of the draft; `None`: it is not of the draft.
     pub draft_clocks: Option<DraftClocksPlan>,
@@ -60,18 +60,19 @@ pub struct FmuPlan {
     pub watch: CallWatch,
     /// A serialised state of the FMU alone, which it is given after its initialisation; `None`: it stays as that has left it.
     pub initial_state: Option<Vec<u8>>,
-    /// Its state at the end of the run is handed back, serialised.
+    /// Whether the FMU's state at the end of the run is returned, serialised.
     pub keeps_final_state: bool,
-    /// At the end of the run its state is taken and given back, serialised where it can be, as a test of these functions.
+    /// Whether the FMU's state is taken and given back at the end of the run, serialised if possible, as a test of these
+    /// functions.
     pub tries_state: bool,
-    /// Its libraries call functions that change state of the whole process, such as `setlocale`.
+    /// Whether the FMU's libraries call functions that change state of the whole process, such as `setlocale`.
     pub changes_process: bool,
 }
 
 /// Records of the calls of an FMU's functions beside their number. None by default, at no cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallWatch {
-    /// How long they take, for each function.
+    /// Whether the duration of calls is measured, for each function.
     pub times: bool,
     /// A line of the log for each.
     pub logs: bool,
@@ -93,7 +94,7 @@ pub enum InterfacePlan {
 pub struct ModelExchangePlan {
     /// Continuous states at the start, by the description.
     pub states: usize,
-    /// Event indicators likewise.
+    /// Number of event indicators.
     pub indicators: usize,
     /// The lengths that determine these numbers while the run goes on; `None`: they are constant.
     pub resizable: Option<ResizableEquations>,
@@ -106,14 +107,14 @@ pub struct ModelExchangePlan {
 /// The lengths of variables whose elements are states and event indicators, by [`FmuPlan::sizes`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResizableEquations {
-    /// Of each that is a state.
+    /// The lengths of the dimensions of each state.
     pub states: Vec<Vec<Length>>,
-    /// Of each that is an event indicator.
+    /// The lengths of the dimensions of each event indicator.
     pub indicators: Vec<Vec<Length>>,
 }
 
 impl ModelExchangePlan {
-    /// How many states and event indicators there are with these [`FmuPlan::sizes`].
+    /// The numbers of states and event indicators with these [`FmuPlan::sizes`].
     pub fn numbers(&self, size: impl Fn(usize) -> u64) -> (usize, usize) {
         let count = |all: &[Vec<Length>]| all.iter().map(|lengths| elements(lengths, &size)).sum();
         match &self.resizable {
@@ -123,14 +124,14 @@ impl ModelExchangePlan {
     }
 }
 
-/// How the derivatives of the states of an FMU depend on these.
+/// The dependencies of the derivatives of an FMU's states.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JacobianPlan {
     /// The FMU computes products with it (`providesDirectionalDerivatives`).
     pub is_provided: bool,
     /// The derivatives, in the order of the states, each with its number of elements.
     pub derivatives: Vec<(ValueReference, usize)>,
-    /// The states likewise.
+    /// The states, in the same form.
     pub states: Vec<(ValueReference, usize)>,
     /// Elements of derivatives and states, by their numbers, where one depends on the other: the places that may be other than 0.
     pub places: Vec<(usize, usize)>,
@@ -246,7 +247,7 @@ pub struct StartValue {
     pub name: String,
     /// The variable's type (enumerations are not integers).
     pub variable_type: VariableType,
-    /// All its elements.
+    /// Values of all elements.
     pub values: Values,
     /// The variable may be set in Initialization Mode and not before: it belongs to a clock (FMI 3.0.2, 2.2.7.2 and 2.3.2), or is an
     /// input of FMI 2.0, which has no `initial` (2.2.7).
@@ -260,6 +261,6 @@ pub struct DraftIntervals {
     pub reference: ValueReference,
     /// Set as fractions, since its description gives a resolution; else as decimals.
     pub fraction: bool,
-    /// One for each element.
+    /// The interval of each element.
     pub intervals: Vec<Fraction>,
 }

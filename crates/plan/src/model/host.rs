@@ -1,4 +1,4 @@
-//! How the runner's process is set up.
+//! The settings of the runner's process.
 
 use super::HostFigures;
 use crate::rig::HostClock;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use vecud_base::priority::FifoPriority;
 use vecud_base::time::Nanos;
 
-/// How the runner's process is set up.
+/// The settings of the runner's process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostPlan {
     /// FIFO priorities that partitions use: lowest and highest. Below those of the rig where this process does not get them.
@@ -21,7 +21,7 @@ pub struct HostPlan {
     pub lock_memory: bool,
     /// The clock of releases.
     pub clock: HostClock,
-    /// How long before a release its thread wakes up and begins to look at the clock; 0: the thread sleeps until the
+    /// Time before a release at which its thread wakes up and begins to poll the clock; 0: the thread sleeps until the
     /// release.
     pub spin: Nanos,
     /// The start of the run, counted from a whole 10 ms of the clock of releases.
@@ -39,7 +39,7 @@ pub struct HostPlan {
 }
 
 impl HostPlan {
-    /// The largest size of `run.log`, and of the older part of it, in bytes: together the rig's limit.
+    /// The largest size of `run.log`, and of its older part, in bytes: together they are the rig's limit.
     pub fn log_file_limit(&self) -> u64 {
         (self.log_limit_mib << 20) / 2
     }

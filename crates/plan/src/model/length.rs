@@ -30,3 +30,29 @@ pub fn elements(lengths: &[Length], size: impl Fn(usize) -> u64) -> usize {
         })
     })
 }
+
+/// The index that an element of an array of the planned size has in the array of the present size, both in row-major order;
+/// `None`: the present array has no such element.
+pub fn element_place(
+    lengths: &[Length],
+    element: usize,
+    planned: impl Fn(usize) -> u64,
+    now: impl Fn(usize) -> u64,
+) -> Option<usize> {
+    let (mut rest, mut place, mut factor) = (element, 0, 1);
+    // The last index runs fastest.
+    for length in lengths.iter().rev() {
+        let (planned, now) = match length {
+            Length::Fixed(length) => (*length, *length),
+            Length::By(size) => (planned(*size) as usize, now(*size) as usize),
+        };
+        let index = rest % planned;
+        if index >= now {
+            return None;
+        }
+        rest /= planned;
+        place += index * factor;
+        factor *= now;
+    }
+    Some(place)
+}

@@ -4,7 +4,7 @@ use super::{ConnectionId, UnitId};
 use serde::{Deserialize, Serialize};
 use vecud_solver::master::{Classes, ExchangeStep, MasterAlgorithm};
 
-/// How the FMUs of a [group](super::GroupPlan) make their steps.
+/// The algorithm by which the FMUs of a [group](super::GroupPlan) step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MasterPlan {
     /// NAME of `[master.NAME]`.
@@ -30,9 +30,9 @@ pub struct MasterPlan {
 /// A slave of a group's algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlavePlan {
-    /// Its name: that of its FMU, or of the first that is integrated.
+    /// Name of the slave: that of its FMU, or of the first FMU that is integrated.
     pub name: String,
-    /// Its members: one of Co-Simulation, or all that are integrated.
+    /// The slave's members: one Co-Simulation FMU, or all FMUs that are integrated together.
     pub members: Vec<UnitId>,
 }
 
@@ -45,9 +45,9 @@ pub struct WirePlan {
     pub from: UnitId,
     /// The steps of the FMU that it leads to.
     pub to: UnitId,
-    /// Its input changes in Event Mode alone.
+    /// Whether the input changes in Event Mode alone.
     pub in_event_mode: bool,
-    /// Its input may change at any time, and in Event Mode where it jumps.
+    /// Whether the input may change at any time, and in Event Mode where it jumps.
     pub takes_jumps: bool,
     /// `nominal` of its input.
     pub nominal: f64,

@@ -1,4 +1,4 @@
-//! The data of a plan: every stage of the planning makes a part of it, and those that run or show a plan read it.
+//! The data of a plan: every stage of the planning makes a part of it, and the code that runs or shows a plan reads it.
 
 mod batch;
 mod clock;

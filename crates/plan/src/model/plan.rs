@@ -25,23 +25,23 @@ pub struct Plan {
     pub overrun: Overrun,
     /// The consequence of a NaN that is read from an FMU.
     pub nan: OnNan,
-    /// Where the activation time of a tick comes from.
+    /// The source of a tick's activation time.
     pub trigger_time: TriggerTime,
-    /// How long an activation may take to return after the run was stopped.
+    /// Time in which an activation must return after the end of the run.
     pub shutdown_timeout: Nanos,
-    /// How long a call may take that is no activation in real time; `None`: no limit.
+    /// The longest call that is no activation in real time; `None`: no limit.
     pub call_timeout: Option<Nanos>,
-    /// How the process is set up.
+    /// The settings of the process.
     pub host: HostPlan,
     /// The instances, in rig order.
     pub fmus: Vec<FmuPlan>,
-    /// How all instances are initialised, step by step: each enters once.
+    /// The initialisation of all instances, step by step.
     pub initialisation: Vec<InitialStep>,
     /// All tasks, in merged order.
     pub tasks: Vec<TaskPlan>,
-    /// All that computes, in merged order: most urgent first; ties in virtual time are broken by this order.
+    /// All units, in merged order: most urgent first; this order breaks ties in virtual time.
     pub units: Vec<UnitPlan>,
-    /// FMUs of which one at a time makes steps, in the order of the rig; each is in one of these at most.
+    /// Sets of FMUs that step one at a time, in the order of the rig; an FMU is in one of them at most.
     pub serials: Vec<SerialPlan>,
     /// Libraries with variables of their own, by their names, that these FMUs bring and that are loaded once.
     pub libraries: Vec<(String, Vec<FmuId>)>,
@@ -49,8 +49,8 @@ pub struct Plan {
     pub connections: Vec<ConnectionPlan>,
     /// Files that feed inputs and tick clocks, in the order of the rig.
     pub stimuli: Vec<StimulusPlan>,
-    /// When the inputs of an FMU that is simulated by itself jump, or change something discrete, in the order of time: its steps end
-    /// there where they may.
+    /// The instants, in order, at which inputs of an FMU that is simulated by itself jump or change something discrete: its steps
+    /// end there where they may.
     pub input_events: Vec<Instant>,
     /// The recorded signals, in column order.
     pub signals: Vec<SignalPlan>,
@@ -61,9 +61,9 @@ pub struct Plan {
     pub rows_of_time: bool,
     /// The file formats of the recording.
     pub formats: Vec<Format>,
-    /// When the recording goes on in further ones.
+    /// The rotation of the recording's files.
     pub rotation: Rotation,
-    /// Where items from outside come from, in the order of the rig's triggers.
+    /// The sources of items from outside, in the order of the rig's triggers.
     pub endpoints: Vec<EndpointPlan>,
     /// The clocks that a controller may tick; empty unless the run can be controlled.
     pub requests: Vec<RequestedClock>,

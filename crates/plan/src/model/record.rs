@@ -9,7 +9,7 @@ use vecud_description::bytes;
 /// A recorded clock, or an element of one, in the samples of a task that may tick it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedClock {
-    /// Its column: 1 where it has ticked.
+    /// The clock's column: 1 where it has ticked.
     pub signal: SignalId,
     /// Index into [`FmuPlan::output_clocks`](super::FmuPlan::output_clocks); `None`: the clock of the task itself, which has ticked whenever the task is activated.
     pub output: Option<usize>,

@@ -7,8 +7,8 @@ fn columns<'p>(batches: impl Iterator<Item = &'p BatchPlan>) -> impl Iterator<It
 }
 
 impl UnitPlan {
-    /// The columns, by their places in [`UnitPlan::recorded`], that an activation may leave as they are, each with the output
-    /// clocks of which one has to tick for a new value. Arrays of variable size are not among them.
+    /// The columns, by their indices in [`UnitPlan::recorded`], that an activation may leave unchanged, each with its output
+    /// clocks: a new value comes only if one of them ticks. Arrays of variable size are not among them.
     pub fn recorded_when_ticked(&self) -> impl Iterator<Item = (usize, &[usize])> {
         let mut column = 0;
         self.set.iter().chain(&self.get).flat_map(move |batch| {

@@ -21,7 +21,8 @@ pub struct StimulusPlan {
     pub values: Vec<FedValue>,
     /// Columns that tick clocks: those of tasks first, then those that tick between steps.
     pub ticks: Vec<FedClock>,
-    /// The grids of the steps that it feeds: a row whose time is one of these instants but for rounding is at it.
+    /// The grids of the steps that the stimulus feeds: a row whose time is such an instant but for rounding counts as at that
+    /// instant.
     pub grids: Vec<StepGrid>,
     /// Columns that feed nothing.
     pub left_out: usize,
@@ -49,7 +50,7 @@ pub struct FedValue {
 }
 
 impl FedValue {
-    /// Its words in a row: one of a number, those of a string or binary as they are exchanged.
+    /// The column's words in a row: one for a number; for a string or binary its bytes in the form in which they are exchanged.
     pub fn words(&self) -> Range<usize> {
         self.first..self.first + self.capacity.map_or(1, bytes::words)
     }
@@ -74,8 +75,8 @@ pub struct FedClock {
 }
 
 impl FedClock {
-    /// The time ahead of every activation up to which ticks must be known, s. A clock between steps ticks within the step that begins: one step, and one
-    /// more for rounding. `None`: the clock is a task of its own, and nothing need be known ahead.
+    /// The time ahead of every activation up to which ticks must be known, s: one step, and one more for rounding, since a clock between
+    /// steps ticks within the step that begins. `None`: the clock is a task, and needs no ticks ahead.
     pub fn ahead(&self, units: &[UnitPlan]) -> Option<f64> {
         let _between_steps = self.target.clock?;
         let step = units[self.target.unit.0].release.shortest_known()?;

@@ -8,7 +8,7 @@ use vecud_base::time::Nanos;
 /// The extent of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TracePlan {
-    /// How much.
+    /// The amount of tracing.
     pub mode: TraceMode,
     /// The time that the flight recorder reaches back.
     pub seconds: Nanos,

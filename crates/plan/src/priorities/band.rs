@@ -27,7 +27,7 @@ pub struct Unplaced<'a> {
     pub classes: &'a [PriorityGroup],
     /// Pairs of classes (producer, consumer) of immediate connections.
     pub feeds: &'a [(usize, usize)],
-    /// Pairs of classes of one FMU of which one may tick the other.
+    /// Pairs of classes of one FMU such that one may tick the other.
     pub ticks: &'a [(usize, usize)],
     /// The FIFO priorities that other rigs hold.
     pub held: &'a Held,
@@ -36,9 +36,9 @@ pub struct Unplaced<'a> {
 /// Places the classes in the rig's band, or as near to that as the machine permits: in a band of the same order whose top is the
 /// highest available priority, as wide as necessary. `watched`: a watchdog needs a priority above all.
 ///
-/// Levels of one FMU share a priority only where the rig's own band has fewer; a machine's limit makes a run cooperative instead.
-/// Where FIFO priorities do not matter, there may be any number of levels, and other rigs hold none. The error is that of the
-/// rig: its own band is too narrow, whatever the machine permits, or others hold all of it on a core.
+/// Gives each level a priority. Levels of one FMU share a priority only if the rig's own band is too narrow; a machine's limit
+/// makes a run cooperative instead. Where FIFO priorities do not matter, there may be any number of levels, and other rigs hold
+/// none. The error names the rig: its band is too narrow, whatever the machine permits, or other rigs hold all of it on a core.
 pub fn place(order: Unplaced, asked: Band, mode: Mode, reach: FifoReach, watched: bool) -> Result<Placement, NoPlace> {
     let Unplaced { classes, feeds, ticks, held } = order;
     let (matters, nothing) = (mode == Mode::RealTime && reach != FifoReach::Nothing, Held::new());
@@ -63,7 +63,7 @@ pub fn place(order: Unplaced, asked: Band, mode: Mode, reach: FifoReach, watched
     }
 }
 
-/// How many priorities there are in a band.
+/// Number of priorities in a band.
 pub fn width(band: Band) -> usize {
     usize::from(band.1.get() - band.0.get()) + 1
 }

@@ -12,7 +12,7 @@ use vecud_base::graph::constrained;
 use vecud_base::priority::FifoPriority;
 use vecud_base::time::Fraction;
 
-/// Where a class ended up.
+/// The place of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// Index of the class.
@@ -84,7 +84,7 @@ pub fn merge(classes: &[PriorityGroup], feeds: &[(usize, usize)], slots: Priorit
     Ok(Merged { order, disordered })
 }
 
-/// How many of these classes the FMU has that has most.
+/// The largest number of these classes that one FMU has.
 fn most_of_one_fmu(these: &[usize], classes: &[PriorityGroup]) -> usize {
     let mut levels_of: HashMap<usize, usize> = HashMap::new();
     these.iter().for_each(|&class| *levels_of.entry(classes[class].fmu).or_default() += 1);
@@ -147,8 +147,8 @@ fn by_key(classes: &[PriorityGroup], keys: &[Option<Fraction>], feeds: &[(usize,
     order
 }
 
-/// How many priorities below the top of the band each class of one core is (0 is the most urgent), where these are given in
-/// merged order, and whether the depths follow that order.
+/// The depth of each class of a core below the top of the band (0 is the most urgent), and whether the depths follow the
+/// merged order. Precondition: the classes are in merged order.
 fn share_slots(
     order: &[usize],
     classes: &[PriorityGroup],

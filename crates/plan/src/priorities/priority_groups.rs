@@ -50,8 +50,8 @@ fn class_of(classes: &[PriorityGroup], candidates: usize) -> Vec<usize> {
     class_of
 }
 
-/// Pairs of classes, without direction, of which one may tick the other, directly or through others: those of each FMU that has
-/// more than `width` classes.
+/// Pairs of classes, without direction, such that one may tick the other, directly or through others: those of each FMU that
+/// has more than `width` classes.
 pub fn ticks(Resolved { fmus, clocks, .. }: &Resolved, classes: &[PriorityGroup], width: usize) -> Vec<(usize, usize)> {
     if classes.chunk_by(|a, b| a.fmu == b.fmu).all(|own| own.len() <= width) {
         return Vec::new();
@@ -76,7 +76,7 @@ pub fn ticks(Resolved { fmus, clocks, .. }: &Resolved, classes: &[PriorityGroup]
     pairs.into_iter().collect()
 }
 
-/// Pairs of classes of which one produces values that the other consumes at the same time, by an immediate connection.
+/// Pairs of classes such that one produces values that the other consumes at the same time, by an immediate connection.
 pub fn feeds(resolved: &Resolved, classes: &[PriorityGroup]) -> Vec<(usize, usize)> {
     let class_of = class_of(classes, resolved.clocks.candidates.len());
     let of = |candidates: Vec<usize>| candidates.into_iter().map(|c| class_of[c]).collect::<BTreeSet<usize>>();

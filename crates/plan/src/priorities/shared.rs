@@ -1,7 +1,7 @@
 //! Levels of one FMU that share a FIFO priority (semantics S5).
 //!
-//! The more urgent of two that share one does not interrupt the other: once that has begun, it ends first. Of those that are
-//! due the most urgent begins first all the same.
+//! The more urgent of two levels that share a priority does not interrupt the other: an activation that has begun ends
+//! first. Of several levels that are due the most urgent still begins first.
 
 use crate::{Mode, Plan, UnitId};
 

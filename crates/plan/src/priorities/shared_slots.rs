@@ -3,10 +3,10 @@
 //! Guarantees: only neighbours in the FMU's order share; a triggered level shares none with one that may tick it, directly or
 //! through others, since its partition has to run before the callback returns; the whole band is used.
 //!
-//! A level that shares a priority waits for a less urgent one of these that has begun. To keep the harm least, the sum of (delay
-//! / period)² is minimal, where a delay is the time of the less urgent ones of a priority; squares, since one long delay is worse
-//! than many short ones. Where execution times are not known, each is taken to be in proportion to its period: nearest periods
-//! come first. Of equal sums the one that leaves the more urgent levels alone.
+//! A level that shares a priority waits for a less urgent one of that priority that has begun. The best sharing has the least sum
+//! of (delay / period)², where a delay is the time of the less urgent levels of the same priority; squares, since one long delay
+//! is worse than many short ones. Unknown execution times count as proportional to the periods: nearest periods then share first.
+//! Of equal sums the best one leaves the more urgent levels alone.
 
 use super::merge::{TooNarrow, keys};
 use super::priority_groups::PriorityGroup;
@@ -15,14 +15,14 @@ use std::ops::Range;
 /// The period of a class that has none, s.
 const NO_PERIOD: f64 = 1e6;
 
-/// The cost of sharing; smaller is better. First the sum, then the urgency of those that share.
+/// The cost of sharing; smaller is better. First the sum, then the urgency of the levels that share.
 type Cost = (u128, u64);
 
 /// The unit of a cost's sum: fine enough for microseconds in seconds, squared.
 const SCALE: f64 = 1e15;
 
-/// Ranges of classes that have one priority each, in the order of the classes. `ticks`: pairs of classes of one FMU of which one
-/// may tick the other.
+/// Ranges of classes with one priority each, in the order of the classes. `ticks`: pairs of classes of one FMU such that one may
+/// tick the other.
 ///
 /// The error names an FMU whose classes cannot share so few priorities.
 pub fn share_slots(
@@ -57,7 +57,7 @@ pub fn share_slots(
     Ok(ranges)
 }
 
-/// How many priorities these classes need at least.
+/// The least number of priorities that these classes need.
 fn fewest(all: Range<usize>, apart: &[usize]) -> usize {
     let (mut needed, mut end) = (1, usize::MAX);
     for class in all {
@@ -70,7 +70,7 @@ fn fewest(all: Range<usize>, apart: &[usize]) -> usize {
     needed
 }
 
-/// Splits classes into `width` ranges. `work`: the execution time of each of them, by its place in `all`.
+/// Splits classes into `width` ranges. `work`: the execution time of each class, by its index in `all`.
 fn cheapest(all: Range<usize>, apart: &[usize], periods: &[f64], work: &[f64], width: usize) -> Vec<Range<usize>> {
     let n = all.len();
     let first = all.start;

@@ -1,9 +1,9 @@
-//! The FIFO priorities that the levels of a rig may have on a core: those of its band, from the top, without those that other
-//! rigs hold there (semantics S26).
+//! The FIFO priorities for the levels of a rig on a core: those of its band, from the top, without those that other rigs hold
+//! there (semantics S26).
 //!
-//! Guarantees: as long as the free priorities are enough for each FMU, none is given that another rig holds. If one FMU needs more, held ones
-//! are added, the lowest first: a level that shares a priority with another rig does least harm there. A core without a free priority
-//! has none at all, and the rig is refused on it.
+//! Guarantees: as long as the free priorities are enough for each FMU, no level gets a priority that another rig holds. If one FMU needs
+//! more, held priorities are added, the lowest first: a level that shares one with another rig does least harm there. A core without a
+//! free priority gives none, and the rig is refused on it.
 
 use crate::host::Held;
 use vecud_base::priority::FifoPriority;
@@ -15,11 +15,13 @@ pub type Band = (FifoPriority, FifoPriority);
 #[derive(Clone, Copy)]
 pub struct PrioritySlots<'a> {
     pub band: Band,
+    /// The priorities that other rigs hold, by core.
     pub held: &'a Held,
 }
 
 impl PrioritySlots<'_> {
-    /// The most urgent one first; `needed`: how many one FMU needs. Empty: others hold all of them.
+    /// The priorities of a core, the most urgent first; `needed`: the number that one FMU needs. Empty: other rigs hold all of
+    /// them.
     pub fn on(&self, cpu: usize, needed: usize) -> Vec<FifoPriority> {
         let mut slots: Vec<u8> = self.free_on(cpu).collect();
         if !slots.is_empty() && slots.len() < needed {
@@ -36,16 +38,16 @@ impl PrioritySlots<'_> {
     }
 
     fn free_on(&self, cpu: usize) -> impl Iterator<Item = u8> {
-        self.all().filter(move |rung| !self.is_held(cpu, *rung))
+        self.all().filter(move |priority| !self.is_held(cpu, *priority))
     }
 
-    /// The least urgent one first.
+    /// All priorities of the band, the least urgent first.
     fn all(&self) -> std::ops::RangeInclusive<u8> {
         self.band.0.get()..=self.band.1.get()
     }
 
-    fn is_held(&self, cpu: usize, rung: u8) -> bool {
-        self.held.get(&cpu).is_some_and(|held| held.contains(&rung))
+    fn is_held(&self, cpu: usize, priority: u8) -> bool {
+        self.held.get(&cpu).is_some_and(|held| held.contains(&priority))
     }
 }
 

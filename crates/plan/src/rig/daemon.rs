@@ -11,7 +11,7 @@ pub(super) const DAEMON: &[&str] = &["restart", "restart_delay", "max_restarts",
 /// `[daemon]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RigDaemon {
-    /// `restart = "on-failure"`: the rig starts anew after a run that has failed.
+    /// `restart = "on-failure"`: the daemon restarts the rig after a run that has failed.
     pub restarts: bool,
     /// `restart_delay`: the time between a failure and the restart; doubled with each further failure.
     pub delay: Nanos,

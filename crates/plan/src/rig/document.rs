@@ -55,10 +55,10 @@ impl<'a> Document<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct TableReader<'d> {
     pub(super) document: &'d Document<'d>,
-    /// As in a header: `[host]`.
+    /// The title as in a header: `[host]`.
     pub(super) title: &'d str,
     table: &'d dyn TableLike,
-    /// Where missing keys are reported.
+    /// The place at which missing keys are reported.
     pub(super) place: Place,
 }
 
@@ -98,12 +98,12 @@ impl<'d> TableReader<'d> {
         self.document.place(item.span())
     }
 
-    /// Where the key itself stands.
+    /// The place of the key itself.
     pub(super) fn place_of_key(&self, key: &str) -> Place {
         self.document.place(self.table.key(key).and_then(Key::span))
     }
 
-    /// A value that `read` understands; `expected` completes "must be …".
+    /// Reads a value with `read`; `expected` completes the error "must be …".
     pub(super) fn read<T>(&self, key: &str, expected: &str, read: impl Fn(&'d Item) -> Option<T>) -> Option<At<T>> {
         let item = self.get(key)?;
         let place = self.place_of(item);

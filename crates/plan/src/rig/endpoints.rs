@@ -11,22 +11,22 @@ use vecud_base::time::Nanos;
 /// An endpoint that ticks a clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigEndpoint {
-    /// Where its items come from.
+    /// The source of the endpoint's items.
     pub source: At<EndpointSource>,
     /// `max_rate`, items per second: faster ones, beyond a short burst, are dropped and counted.
     pub max_rate: f64,
 }
 
-/// Where the items of an endpoint come from.
+/// A source of items.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EndpointSource {
     /// `udp` or `unix`: each datagram is an item.
     Datagrams(DatagramAddress),
-    /// `counter`: it counts by itself, each time after so long, and each count is an item.
+    /// `counter`: it makes an item each time this interval has passed.
     Counter(Nanos),
 }
 
-/// Where datagrams are received.
+/// The address that receives datagrams.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DatagramAddress {
     /// `udp`: never port 0; a loopback address unless the rig allows another one.
@@ -75,7 +75,7 @@ impl EndpointSource {
         }
     }
 
-    /// Its items, for messages.
+    /// The name of the items in messages.
     pub fn items(&self) -> &'static str {
         match self {
             EndpointSource::Datagrams(_) => "datagrams",

@@ -34,7 +34,7 @@ impl Solver {
         ("auto", Solver::Auto),
     ];
 
-    /// Its name.
+    /// The method's name in a rig.
     pub fn word(self) -> &'static str {
         Solver::WORDS.iter().find(|(_, solver)| *solver == self).map_or("", |(word, _)| word)
     }

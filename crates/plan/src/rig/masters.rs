@@ -17,7 +17,7 @@ pub enum Loops {
     /// Loops are reported; one of their inputs has the last computed value.
     #[default]
     Report,
-    /// They are solved by Newton's method.
+    /// Newton's method solves them.
     Newton,
 }
 
@@ -45,7 +45,7 @@ pub struct RigMaster {
     pub algorithm: MasterAlgorithm,
     /// `loops`.
     pub loops: Loops,
-    /// How the Model Exchange FMUs of it are integrated.
+    /// The integration of the group's Model Exchange FMUs.
     pub integration: Integration,
     /// `cpu`.
     pub cpu: Option<At<usize>>,
@@ -102,7 +102,7 @@ fn read_one(section: &TableReader, name: At<&str>, known_fmus: &[&str], before: 
     Some(master).filter(|master| !master.fmus.is_empty())
 }
 
-/// `fmus`, each of them once, and in no group from before.
+/// `fmus`: each FMU once, and none that is in a group already.
 fn members(section: &TableReader, name: &str, known_fmus: &[&str], before: &[RigMaster]) -> Vec<At<String>> {
     let Some(written) = elements(section, "fmus") else {
         if section.get("fmus").is_none() {

@@ -37,12 +37,12 @@ pub enum OnNan {
     Stop,
 }
 
-/// The consequence of FMUs that bring different libraries of one name, of which a process loads one.
+/// The treatment of FMUs that bring different libraries of one name: a process loads only one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SharedLibraries {
     /// The rig is refused.
     Refuse,
-    /// All of them get the first one, with a note.
+    /// All FMUs get the first library, with a note.
     Trust,
 }
 
@@ -58,7 +58,7 @@ pub enum TriggerTime {
 /// The consequence of `fmi3Warning`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnWarning {
-    /// Nothing.
+    /// Nothing happens.
     Ignore,
     /// Count it and show the FMU's messages.
     Log,
@@ -71,19 +71,20 @@ pub enum OnWarning {
 pub enum GetIntervals {
     /// No: its targets are activated at the time of the tick.
     Never,
-    /// With `fmi3GetIntervalDecimal`.
+    /// The host calls `fmi3GetIntervalDecimal`.
     #[default]
     Decimal,
-    /// With `fmi3GetIntervalFraction`.
+    /// The host calls `fmi3GetIntervalFraction`.
     Fraction,
 }
 
-/// When a consumer sees a new value (semantics S11).
+/// The instant at which a consumer sees a new value (semantics S11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Timing {
-    /// As soon as the producer has returned.
+    /// The consumer sees it as soon as the producer has returned.
     Immediate,
-    /// From an instant on that the producer's clock determines, whatever its execution time (logical execution time).
+    /// The consumer sees it from an instant that the producer's clock determines, whatever its execution time (logical execution
+    /// time).
     Delayed,
 }
 
@@ -92,12 +93,12 @@ pub enum Timing {
 pub enum StepSize {
     /// The difference of the communication points that it is told, so that each is the sum of the one before and the step.
     Difference,
-    /// The length of the step, rounded once: the same for all of them.
+    /// The length of the step, rounded once: the same for all steps.
     Nominal,
 }
 
 impl StepSize {
-    /// As a rig has them.
+    /// The words in a rig.
     pub const WORDS: [(&'static str, StepSize); 2] =
         [("difference", StepSize::Difference), ("nominal", StepSize::Nominal)];
 }
@@ -124,11 +125,11 @@ pub enum Extrapolation {
 }
 
 impl Extrapolation {
-    /// As a rig has them.
+    /// The words in a rig.
     pub const WORDS: [(&'static str, Extrapolation); 3] =
         [("hold", Extrapolation::Hold), ("linear", Extrapolation::Linear), ("quadratic", Extrapolation::Quadratic)];
 
-    /// As a rig has it.
+    /// The word in a rig.
     pub fn word(self) -> &'static str {
         Extrapolation::WORDS.into_iter().find(|(_, own)| *own == self).map_or("", |(word, _)| word)
     }
@@ -344,11 +345,11 @@ pub struct RigFmu {
 /// The log categories of an FMU beside warnings and errors.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Logging {
-    /// Nothing: debug logging is off.
+    /// Debug logging is off.
     Off,
-    /// All that it can.
+    /// All categories are logged.
     All,
-    /// These categories of its `<LogCategories>`; never empty.
+    /// These categories of the FMU's `<LogCategories>` are logged; never empty.
     Categories(Vec<At<String>>),
 }
 
@@ -420,7 +421,7 @@ pub struct RigConnect {
 /// `units` of a `[[connect]]`: the treatment of numbers whose units at both ends differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnitsOfConnection {
-    /// Converted where the units have equal exponents, else refused.
+    /// Values are converted where the units have equal exponents, else the connection is refused.
     #[default]
     Convert,
     /// Values pass unchanged, whatever the units are.

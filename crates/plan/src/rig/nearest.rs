@@ -52,7 +52,7 @@ fn lower(text: &str) -> impl Iterator<Item = char> {
     text.chars().flat_map(char::to_lowercase)
 }
 
-/// How often a word has which letters. Letters may share a place, which makes words look more alike, never less.
+/// The number of each letter in a word. Letters may share a counter, which makes words look more alike, never less.
 struct Letters([i32; 64]);
 
 impl Letters {

@@ -1,4 +1,4 @@
-//! From the text to the [`Rig`]: the top level, `[rig]` and `[host]`.
+//! Reads the text of a rig into a [`Rig`]: the top level, `[rig]` and `[host]`.
 
 use super::document::{Document, TableReader, describe, elements, number};
 use super::fmu_name::unknown_fmu;

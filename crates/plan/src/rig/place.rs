@@ -1,4 +1,4 @@
-//! Where something is written: in the rig file, or on the command line.
+//! Places in the rig file or on the command line.
 
 /// A place in the rig file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -10,7 +10,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Which of [`Rig::options`](super::Rig::options) it is, if it is one.
+    /// The index in [`Rig::options`](super::Rig::options), if the place is an option.
     pub fn option(self) -> Option<usize> {
         if self.line == 0 { (self.column as usize).checked_sub(1) } else { None }
     }

@@ -57,7 +57,7 @@ impl fmt::Display for RigError {
 
 impl std::error::Error for RigError {}
 
-/// One problem per line, without a final line feed.
+/// Writes one problem per line, without a final line feed.
 pub fn write_lines(problems: &[Diagnostic], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (i, problem) in problems.iter().enumerate() {
         if i > 0 {

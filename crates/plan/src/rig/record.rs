@@ -1,4 +1,4 @@
-//! `[record]`: which signals are kept, in which files, and how much of them.
+//! `[record]`: the recorded signals, the formats of the files, and the rules for samples.
 
 use super::document::{TableReader, describe, elements, number};
 use super::{At, Place};
@@ -9,8 +9,8 @@ use toml_edit::{Item, Value};
 use vecud_base::time::Nanos;
 
 const RECORD: &[&str] = &["signals", "format", "mcap", "text_size", "clocks", "rule", "rotate", "max_size", "keep"];
-/// Bytes that a recorded string or binary can have at most.
-const LONGEST: usize = 1 << 16;
+/// The largest `text_size`, bytes.
+const LARGEST_TEXT: usize = 1 << 16;
 const RULE: &[&str] = &["signals", "every", "change"];
 
 /// `[record]`.
@@ -20,11 +20,11 @@ pub struct RigRecord {
     pub signals: Vec<At<String>>,
     /// `format`: the files that are written, each format once, in the order of [`Format::ALL`].
     pub formats: Vec<At<Format>>,
-    /// `text_size`: bytes that a recorded string or binary may have; `None`: they are not recorded.
+    /// `text_size`: the longest recorded string or binary, bytes; `None`: strings and binaries are not recorded.
     pub text_size: Option<usize>,
-    /// `clocks`: patterns match clocks as well, of which the ticks are recorded.
+    /// `clocks`: patterns match clocks as well, whose ticks are then recorded.
     pub clocks: bool,
-    /// `[[record.rule]]`, in the order of the file: of those that match a signal the last one counts.
+    /// `[[record.rule]]`, in the order of the file: the last rule that matches a signal counts.
     pub rules: Vec<RigRule>,
     /// `rotate`, `max_size` and `keep`.
     pub rotation: Rotation,
@@ -49,7 +49,7 @@ impl RigRecord {
 pub enum Format {
     /// `"csv"`: `signals.csv`, a row for each time.
     Csv,
-    /// `"mcap"`: `signals.mcap`, a message for each activation, written like this.
+    /// `"mcap"`: `signals.mcap`, a message for each activation, in this encoding.
     Mcap(MessageEncoding),
     /// `"arrow"`: `signals.arrows`, the rows as columns.
     Arrow,
@@ -59,7 +59,7 @@ impl Format {
     /// All formats, `"mcap"` with messages as they are by default.
     pub const ALL: &[Format] = &[Format::Csv, Format::Mcap(MessageEncoding::Protobuf), Format::Arrow];
 
-    /// Its word in a rig.
+    /// The format's word in a rig.
     pub fn word(self) -> &'static str {
         self.names()[0]
     }
@@ -73,7 +73,7 @@ impl Format {
         match self {
             Format::Csv => ["csv", "csv"],
             Format::Mcap(_) => ["mcap", "mcap"],
-            // So the Arrow project calls files with a stream.
+            // The Arrow project's extension for files with a stream.
             Format::Arrow => ["arrow", "arrows"],
         }
     }
@@ -88,14 +88,14 @@ pub enum MessageEncoding {
     Json,
 }
 
-/// When a recording goes on in a further file, and how many of them stay. Nothing of it: there is one file.
+/// The rotation of a recording: the size of one file, and the number of files that stay. Without any of it there is one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rotation {
     /// `rotate`: the simulation time of one file, ns; above 0.
     pub every: Option<Nanos>,
     /// `max_size`: bytes after which a file ends, at the end of an instant.
     pub max_size: Option<u64>,
-    /// `keep`: the number of newest files of each format that stay; above 0. `None`: all of them.
+    /// `keep`: the number of newest files of each format that stay; above 0. `None`: all files stay.
     pub keep: Option<u32>,
 }
 
@@ -107,9 +107,9 @@ impl Rotation {
 }
 
 /// The shortest `rotate`, ns: 1 ms.
-const SHORTEST: i64 = 1_000_000;
+const SHORTEST_ROTATION: i64 = 1_000_000;
 /// The smallest `max_size`, bytes.
-const SMALLEST: u64 = 1 << 16;
+const SMALLEST_SIZE: u64 = 1 << 16;
 
 /// `[[record.rule]]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,12 +120,12 @@ pub struct RigRule {
     pub rule: Rule,
 }
 
-/// Rule for the samples of a signal to keep.
+/// Selects the samples of a signal that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rule {
-    /// `every`: each so-manieth sample of its clock, the first included; never 0.
+    /// `every` = n: each n-th sample of the signal's clock, the first included; never 0.
     pub every: u32,
-    /// `change`: of these, the ones that differ from the last one kept by more than this; 0: that differ at all.
+    /// `change`: of these samples, only those that differ from the last kept one by more than this; 0: that differ at all.
     pub change: Option<f64>,
 }
 
@@ -138,8 +138,9 @@ impl Rule {
 pub(super) fn read_record(section: TableReader) -> RigRecord {
     let section = section.only(RECORD);
     let rules = section.tables("rule", "[[record.rule]]");
-    let size =
-        |item: &Item| item.as_integer().and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=LONGEST).contains(n));
+    let size = |item: &Item| {
+        item.as_integer().and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=LARGEST_TEXT).contains(n))
+    };
     let text_size = section.read("text_size", "a whole number of bytes from 1 to 65536", size);
     RigRecord {
         signals: patterns(&section).unwrap_or_else(|| RigRecord::everything(section.place).signals),
@@ -154,11 +155,11 @@ pub(super) fn read_record(section: TableReader) -> RigRecord {
 fn read_rotation(section: &TableReader) -> Rotation {
     let duration = |item: &Item| {
         let duration: SignedDuration = item.as_str()?.parse().ok()?;
-        i64::try_from(duration.as_nanos()).ok().filter(|nanos| *nanos >= SHORTEST).map(Nanos)
+        i64::try_from(duration.as_nanos()).ok().filter(|nanos| *nanos >= SHORTEST_ROTATION).map(Nanos)
     };
     let size = |item: &Item| {
         let size: ByteSize = item.as_str()?.parse().ok()?;
-        Some(size.as_u64()).filter(|bytes| *bytes >= SMALLEST)
+        Some(size.as_u64()).filter(|bytes| *bytes >= SMALLEST_SIZE)
     };
     let count = |item: &Item| item.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
     let every = section.read("rotate", "a duration of at least 1 ms, as \"1h\", \"10min\" or \"90s\"", duration);
@@ -189,7 +190,7 @@ fn patterns(section: &TableReader) -> Option<Vec<At<String>>> {
     Some(signals)
 }
 
-/// The files, and how messages are written in one of them.
+/// Reads `format`, and `mcap` for its messages.
 fn read_formats(section: &TableReader) -> Vec<At<Format>> {
     let mut formats = read_format(section);
     let encoding = |item: &Item| match item.as_str() {
@@ -209,7 +210,7 @@ fn read_formats(section: &TableReader) -> Vec<At<Format>> {
     formats
 }
 
-/// A word or a list of words.
+/// Reads `format`: a word or a list of words.
 fn read_format(section: &TableReader) -> Vec<At<Format>> {
     let Some(item) = section.get("format") else { return vec![At { value: Format::Csv, place: section.place }] };
     let place = section.place_of(item);

@@ -60,7 +60,7 @@ fn quoted(text: &str) -> String {
     out + "\""
 }
 
-/// All of them in the order of the file. A table inside stands for the dots of a structured name:
+/// Reads all start values in the order of the file. A table inside stands for the dots of a structured name:
 /// `engine.speed = 1` and `"engine.speed" = 1` mean the same.
 pub(super) fn read(table: &TableReader) -> Vec<(At<String>, At<RigValue>)> {
     let mut values = Vec::new();

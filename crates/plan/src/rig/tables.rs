@@ -227,7 +227,7 @@ fn read_env(section: &TableReader) -> Vec<(At<String>, String)> {
     all
 }
 
-/// All FMUs of a rig are in one process, which has one environment.
+/// Checks the environment variables: all FMUs of a rig are in one process, which has one environment.
 fn check_env(top: &TableReader, rig: &Rig) {
     let all =
         || rig.fmus.iter().flat_map(|fmu| fmu.env.iter().map(move |(name, value)| (&fmu.name.value, name, value)));

@@ -15,7 +15,7 @@ pub(super) const KEYS: [&str; 4] = ["overrun", "max_latency_us", "max_execution_
 pub enum Overrun {
     /// Leave it out, stay on the grid.
     Skip,
-    /// Keep up to 16 of them, each at its own time, and leave out the rest.
+    /// Up to 16 missed releases are kept, each at its own time; the rest is left out.
     Queue,
     /// End the run: exit code 3.
     Stop,

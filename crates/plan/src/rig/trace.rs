@@ -7,10 +7,10 @@ use vecud_base::time::Nanos;
 
 const TRACE: &[&str] = &["mode", "seconds", "worst", "limit_mib", "kernel"];
 
-/// How much of a run is traced.
+/// The amount of tracing of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TraceMode {
-    /// Nothing.
+    /// Nothing is traced.
     Off,
     /// Everything, until the file is as large as it may be.
     All,

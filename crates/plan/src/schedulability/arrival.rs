@@ -16,7 +16,7 @@ pub enum ArrivalPattern {
         /// The longest delay of an instant, from 0 on.
         jitter: i128,
     },
-    /// At these times, increasing, and never again. The run may begin at any of them.
+    /// Instants at these times, increasing, and never again. The run may begin at any of them.
     Times(Vec<i128>),
 }
 

@@ -7,15 +7,14 @@
 //! section, and an instance has one lock: each instance delays once, by its longest such section. With inheritance, unlike with
 //! the ceiling protocol, several instances of the core may each delay once.
 //!
-//! Levels of one instance that share a priority do not interrupt each other: one that is less urgent and has begun ends first,
-//! with all of its execution, besides any section that it waits for itself. Only one can have begun, and none begins while a more
-//! urgent one is due, so that within a busy period this happens once.
+//! Levels of one instance that share a priority do not interrupt each other: a less urgent one that has begun ends first, with
+//! its whole execution, and with any section that it waits for. Only one can have begun, and none begins while a more urgent one
+//! is due, so this happens once within a busy period.
 //!
 //! Tasks that take turns wait for each other's whole activations, with the same inheritance: the ceiling of a turn is the most
-//! urgent of its tasks. The kernel hands a turn on to the most urgent task that waits, so that several less urgent ones, which
-//! waited for it before the busy period began, may have it one after the other, each once: none of them gets to wait for it
-//! again. So each delays once, with all of its execution. Turns that are taken over cores have no bound here: see
-//! [`super::verdict`].
+//! urgent of its tasks. The kernel hands a turn on to the most urgent task that waits, so several less urgent tasks that
+//! waited for it before the busy period began may have it one after the other, each once: none of them waits for it again. So
+//! each delays once, with its whole execution. Turns over cores have no bound here: see [`super::verdict`].
 
 use super::Task;
 use std::collections::HashMap;
@@ -25,7 +24,7 @@ use std::collections::HashMap;
 pub struct Blocking {
     /// The index of the task that is waited for.
     pub by: usize,
-    /// For how long.
+    /// Length of the blocking.
     pub span: i128,
 }
 

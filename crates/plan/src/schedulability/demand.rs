@@ -8,9 +8,9 @@ use super::arrival::most;
 pub struct Demand<'a> {
     /// The processor time of each activation.
     pub execution: i128,
-    /// How late a thread may wake up.
+    /// The longest wake-up of the thread.
     pub wake: i128,
-    /// When its activations come.
+    /// The arrivals of the task's activations.
     pub streams: Vec<DelayedPattern<'a>>,
 }
 

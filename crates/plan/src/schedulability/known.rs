@@ -5,13 +5,13 @@
 use crate::{Figures, HostFigures, Plan, Release, UnitId, UnitPlan};
 use vecud_base::time::{Fraction, Nanos};
 
-/// Default of `wakeup_us`, where neither the rig nor a run gives it.
+/// Wake-up latency where neither the rig (`wakeup_us`) nor a run gives it.
 pub const WAKEUP: Nanos = Nanos(50_000);
-/// Default of `overhead_us`: timer interrupt, two context switches, the gate before the first FMI call, and recording after the
+/// Processor time of the host per activation where the rig does not give it (`overhead_us`): timer interrupt, two context switches, the gate before the first FMI call, and recording after the
 /// last.
 pub const OVERHEAD: Nanos = Nanos(5_000);
-/// External events that may come at once: as many as wait for their clock without being an overrun.
-const BURST: u64 = 16;
+/// External events that may arrive at once: as many as may wait for their clock (`schedule::QUEUE`).
+pub const MAX_BURST: u64 = 16;
 
 /// The measurements of a run in real time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,7 +29,7 @@ pub struct MeasuredClock {
     pub fmu: String,
     /// Name of the clock.
     pub clock: String,
-    /// How often it was activated.
+    /// Number of activations.
     pub activations: u64,
     /// The longest execution of the clock.
     pub execution: u64,
@@ -43,7 +43,7 @@ pub struct MeasuredClock {
     pub shortest_interval: Option<u64>,
 }
 
-/// Where a figure comes from.
+/// The origin of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// The rig.
@@ -54,40 +54,40 @@ pub enum Origin {
     Default,
 }
 
-/// When a task is activated.
+/// The releases of a task.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Comes {
-    /// At least so far apart.
+pub enum ReleasePattern {
+    /// Releases are at least this interval apart.
     Every(Fraction),
-    /// At this distance in the long run, but up to sixteen at once.
+    /// Releases have this interval in the long run, but up to [`MAX_BURST`] come at once.
     Bursts(Fraction),
-    /// At these times.
+    /// Releases at these times.
     Times(Vec<Nanos>),
-    /// When these tasks tick it.
-    By(Vec<UnitId>),
+    /// A release at each tick of these tasks.
+    TickedBy(Vec<UnitId>),
 }
 
 /// The known figures of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownTask {
-    /// Something in the rig can activate it, and, where the bounds are for a past run, did so in it.
+    /// Whether something in the rig can activate the task and, for the bounds of a past run, did so in that run.
     pub active: bool,
     /// The longest execution of the task, without the host's own time.
     pub execution: Option<(Nanos, Origin)>,
     /// The longest locked section of the task, never longer than the execution.
     pub section: (Nanos, Origin),
-    /// When it comes; `None`: that is not known.
-    pub comes: Option<(Comes, Origin)>,
+    /// The releases of the task; `None`: unknown.
+    pub pattern: Option<(ReleasePattern, Origin)>,
 }
 
 impl KnownTask {
-    /// Something that is needed is not known.
+    /// Whether the analysis lacks a figure of the task.
     pub fn is_incomplete(&self) -> bool {
-        self.active && (self.execution.is_none() || self.comes.is_none())
+        self.active && (self.execution.is_none() || self.pattern.is_none())
     }
 }
 
-/// Everything that is reckoned with.
+/// The input of the analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnalysisInput {
     /// The known figures of each task.
@@ -121,7 +121,7 @@ pub fn known(plan: &Plan, measured: Option<&MeasuredRun>) -> AnalysisInput {
     }
 }
 
-/// A clock that was activated in a run.
+/// The figures of a clock that was activated in a run.
 #[derive(Clone, Copy)]
 struct Seen<'a> {
     clock: &'a MeasuredClock,
@@ -136,18 +136,18 @@ impl<'a> Seen<'a> {
         measured.clocks.iter().find(own).map(|clock| Seen { clock, this_run: measured.this_run })
     }
 
-    /// Its period. Reports have doubles, of fractions that were divided out, or of the shortest decimal.
+    /// The clock's period. Reports have doubles, of fractions that were divided out, or of the shortest decimal.
     fn interval(self) -> Option<Fraction> {
         Fraction::duration(self.clock.interval_s?).ok().filter(|interval| !interval.is_zero())
     }
 
-    /// As the run has seen it: by its shortest interval.
-    fn comes(self) -> Option<(Comes, Origin)> {
+    /// The releases that the run has shown: by their shortest interval.
+    fn pattern(self) -> Option<(ReleasePattern, Origin)> {
         if self.this_run && self.clock.activations == 1 {
-            return Some((Comes::Times(vec![Nanos(0)]), Origin::Run));
+            return Some((ReleasePattern::Times(vec![Nanos(0)]), Origin::Run));
         }
         let shortest = self.clock.shortest_interval.filter(|shortest| *shortest > 0)?;
-        Some((Comes::Every(fraction(Nanos(i64::try_from(shortest).ok()?))), Origin::Run))
+        Some((ReleasePattern::Every(fraction(Nanos(i64::try_from(shortest).ok()?))), Origin::Run))
     }
 }
 
@@ -166,24 +166,26 @@ fn input(plan: &Plan, unit: UnitId, run: Option<Seen>, idle: bool) -> KnownTask 
         active: planned.release != Release::Never && !idle,
         execution,
         section: (section.min(longest), said_by),
-        comes: comes(plan, planned, figures, run),
+        pattern: pattern(plan, planned, figures, run),
     }
 }
 
-/// The arrival pattern, as far as it does not depend on other tasks.
-fn comes(plan: &Plan, unit: &UnitPlan, figures: Figures, run: Option<Seen>) -> Option<(Comes, Origin)> {
+/// The releases of a task, as far as they do not depend on other tasks.
+fn pattern(plan: &Plan, unit: &UnitPlan, figures: Figures, run: Option<Seen>) -> Option<(ReleasePattern, Origin)> {
     if let Some(least) = figures.min_interval {
-        return Some((Comes::Every(fraction(least)), Origin::Rig));
+        return Some((ReleasePattern::Every(fraction(least)), Origin::Rig));
     }
     match &unit.release {
-        Release::Periodic { interval, .. } => Some((Comes::Every(*interval), Origin::Default)),
-        Release::Asked => Some((Comes::Every(run?.interval()?), Origin::Run)),
-        Release::At(times) => Some((Comes::Times(times.iter().map(|time| time.nanos()).collect()), Origin::Default)),
+        Release::Periodic { interval, .. } => Some((ReleasePattern::Every(*interval), Origin::Default)),
+        Release::Asked => Some((ReleasePattern::Every(run?.interval()?), Origin::Run)),
+        Release::At(times) => {
+            Some((ReleasePattern::Times(times.iter().map(|time| time.nanos()).collect()), Origin::Default))
+        }
         Release::Endpoint { endpoint } => {
             let interval = Fraction::from_f64(1.0 / plan.endpoints[*endpoint].max_rate).ok()?;
-            Some((Comes::Bursts(interval), Origin::Default))
+            Some((ReleasePattern::Bursts(interval), Origin::Default))
         }
-        Release::Changing | Release::Countdown | Release::Stimulus { .. } => run?.comes(),
+        Release::Changing | Release::Countdown | Release::Stimulus { .. } => run?.pattern(),
         Release::Triggered { .. } | Release::Request | Release::Never => None,
     }
 }
@@ -210,17 +212,17 @@ fn causes(plan: &Plan, tasks: &mut [KnownTask], runs: &[Option<Seen>]) {
     loop {
         let mut changed = false;
         for task in 0..tasks.len() {
-            if tasks[task].comes.is_some() || !triggered(task) || !tasks[task].active {
+            if tasks[task].pattern.is_some() || !triggered(task) || !tasks[task].active {
                 continue;
             }
             let active = plan.units[task].caused_by.iter().filter(|cause| tasks[cause.0].active);
-            let known = active.clone().all(|cause| tasks[cause.0].comes.is_some());
+            let known = active.clone().all(|cause| tasks[cause.0].pattern.is_some());
             if known {
-                tasks[task].comes = Some((Comes::By(active.copied().collect()), Origin::Default));
+                tasks[task].pattern = Some((ReleasePattern::TickedBy(active.copied().collect()), Origin::Default));
             } else if settled {
-                tasks[task].comes = runs[task].and_then(Seen::comes);
+                tasks[task].pattern = runs[task].and_then(Seen::pattern);
             }
-            changed |= tasks[task].comes.is_some();
+            changed |= tasks[task].pattern.is_some();
             if changed && settled {
                 break;
             }
@@ -233,7 +235,7 @@ fn causes(plan: &Plan, tasks: &mut [KnownTask], runs: &[Option<Seen>]) {
     }
 }
 
-/// The worst wake-up of the most urgent clock that was activated there: the others wait for partitions as well.
+/// The worst wake-up of the most urgent clock that a run activated on a core: the other clocks wait for partitions as well.
 fn measured_wakeup(plan: &Plan, runs: &[Option<Seen>], cpu: usize) -> Option<Nanos> {
     let tasks = plan.units.iter().map(|unit| &plan.tasks[unit.task.0]);
     let here = tasks.zip(runs).filter(|(task, _)| task.cpu == cpu);
@@ -243,12 +245,12 @@ fn measured_wakeup(plan: &Plan, runs: &[Option<Seen>], cpu: usize) -> Option<Nan
     i64::try_from(worst).ok().map(Nanos)
 }
 
-/// How many come at once, at most.
-pub(super) fn burst(interval: i128) -> i128 {
-    interval * i128::from(BURST - 1)
+/// The release jitter of a burst: the last of [`MAX_BURST`] releases at once comes this long before its place on the grid.
+pub(super) fn burst_jitter(interval: i128) -> i128 {
+    interval * i128::from(MAX_BURST - 1)
 }
 
-/// The longest response in which none of sixteen that came at once is lost.
+/// The longest response with which no event of a burst is lost.
 pub(super) fn burst_deadline(interval: Fraction) -> Option<Fraction> {
-    Fraction::new(interval.counter().checked_mul(BURST)?, interval.resolution()).ok()
+    Fraction::new(interval.counter().checked_mul(MAX_BURST)?, interval.resolution()).ok()
 }

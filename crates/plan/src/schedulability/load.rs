@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct Load {
     /// The share compared with 1, exactly: less than all of the processor's time, all, or more.
     pub against_one: Ordering,
-    /// As a number, rounded.
+    /// The load as a number, rounded.
     pub share: f64,
 }
 

@@ -5,7 +5,7 @@
 //! numbers of a common unit of time; a core that is loaded to exactly 1 is not overloaded).
 //!
 //! - [`known`]: the figures of the rig or of an earlier run, and the missing ones;
-//! - [`Ticks`]: a unit of time in which all figures are whole;
+//! - [`CommonUnit`]: a unit of time in which all figures are whole;
 //! - [`arrival`](ArrivalPattern): the number of activations within a span;
 //! - [`blocking`](blocks): waits for less urgent tasks;
 //! - [`response`](bound): the worst response of one clock;
@@ -18,6 +18,7 @@
 
 mod arrival;
 mod blocking;
+mod common_unit;
 mod demand;
 pub mod known;
 mod load;
@@ -26,17 +27,16 @@ mod response;
 mod shared;
 mod system;
 pub mod table;
-mod ticks;
 pub mod verdict;
 
 pub use crate::model::{Figures, HostFigures};
 pub use arrival::{ArrivalPattern, DelayedPattern};
 pub use blocking::{Blocking, blocks};
+pub use common_unit::CommonUnit;
 pub use demand::Demand;
 pub use known::{MeasuredClock, MeasuredRun};
 pub use load::{Load, load};
 pub use model::{Arrivals, Task};
 pub use response::{ResponseBound, ResponseResult, bound};
 pub use system::solve;
-pub use ticks::Ticks;
 pub use verdict::{Analysis, analyse};

@@ -1,4 +1,4 @@
-//! A clock in numbers, all times in one unit. See [`super::Ticks`] for how they come about.
+//! A task in whole numbers of one unit of time ([`super::CommonUnit`]).
 
 use super::ArrivalPattern;
 
@@ -7,7 +7,7 @@ use super::ArrivalPattern;
 pub struct Task {
     /// The core that the task runs on.
     pub core: usize,
-    /// The instance that the task belongs to, all of whose tasks have the same core.
+    /// The instance of the task; all tasks of an instance have the same core.
     pub instance: usize,
     /// Larger goes first; equal ones of different instances follow one another in any order.
     pub urgency: u32,
@@ -24,7 +24,7 @@ pub struct Task {
     pub section: i128,
     /// The most time from the release to the thread's waking up, when nothing else runs: release jitter.
     pub wake: i128,
-    /// When it is activated.
+    /// The arrivals of the task.
     pub arrivals: Arrivals,
 }
 
@@ -40,11 +40,11 @@ impl Task {
     }
 }
 
-/// Where activations come from.
+/// The source of a task's activations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrivals {
     /// The task is activated by its own pattern.
     Own(ArrivalPattern),
-    /// At most once in each activation of these tasks, by index, at any time until it has responded.
+    /// At most one activation in each activation of these tasks, by index, at any time until it has responded.
     By(Vec<usize>),
 }

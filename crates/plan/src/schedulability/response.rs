@@ -7,10 +7,10 @@
 //!   w(q) = B + (q + 1) · C + Σ over the others of most(w(q)) · C
 //!
 //! where B is the blocking, C an execution and *most* counts activations within a span; the smallest solution is found by
-//! inserting, from below. It was due not before the shortest distance δ of q activations after the first, which itself may
-//! have woken late by `wake`, so its response is w(q) + wake - δ(q), and the worst is the largest of these until a busy
-//! period ends: until no further activation has come by w(q). Only the first one need be looked at where it is done before the
-//! next is due, but a later one can be worse otherwise.
+//! inserting, from below. The q-th activation was due not before the shortest distance δ of q activations after the first,
+//! which itself may have woken late by `wake`, so its response is w(q) + wake - δ(q). The worst response is the largest of
+//! these until a busy period ends: until no further activation has come by w(q). Only the first activation matters if it is
+//! done before the next is due; else a later one can be worse.
 //!
 //! Sources: the equation for q = 0, M. Joseph, P. Pandya, "Finding response times in a real-time system", The Computer Journal
 //! 29 (1986); with blocking and jitter, Audsley et al. (see [`super::DelayedPattern`]); with several activations, J. Lehoczky, "Fixed
@@ -18,7 +18,7 @@
 //! A. Burns, A. Wellings, "An extendible approach for analysing fixed priority hard real-time tasks", Real-Time Systems 6 (1994).
 
 use super::arrival::distance;
-use super::ticks::gcd;
+use super::common_unit::gcd;
 use super::{ArrivalPattern, DelayedPattern, Demand, load};
 use std::cmp::Ordering;
 
@@ -27,7 +27,7 @@ use std::cmp::Ordering;
 pub struct ResponseBound {
     /// The time from the release to the end.
     pub response: i128,
-    /// How many activations of the task its busy period has up to this one, itself included.
+    /// Number of the task's activations in its busy period up to this one, itself included.
     pub activations: i128,
     /// The time from the begin of that busy period to the end of this activation.
     pub window: i128,
@@ -42,11 +42,11 @@ pub enum ResponseResult {
     Bounded(ResponseBound),
     /// There is none: this task and more urgent work need more than the core has.
     Overloaded,
-    /// None was found: the core is so full that a busy period has too many activations, or delays grow from task to task.
+    /// No bound was found: the core is so full that a busy period has too many activations, or delays grow from task to task.
     NotFound,
 }
 
-/// Steps in which a busy period must end.
+/// A busy period must end within this number of steps.
 const STEPS: usize = 30_000;
 
 /// The worst response of `own` among those that go before it, the equal ones included, with this blocking.
@@ -92,7 +92,7 @@ pub fn bound(own: &Demand, others: &[Demand], blocking: i128) -> ResponseResult 
 struct Repetition {
     /// Activations of the task in that time.
     activations: i128,
-    /// When the last list is over.
+    /// The end of the last list of times.
     lists: i128,
     since: Option<i128>,
 }

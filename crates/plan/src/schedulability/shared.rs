@@ -6,8 +6,8 @@ use crate::{FmuId, Plan, UnitId};
 use std::fmt::Write;
 
 impl Plan {
-    /// For each FMU whose levels share FIFO priorities: these levels, and the delay of those that wait for others. Several lines
-    /// each.
+    /// The warning for each FMU whose levels share FIFO priorities: these levels, and the delay of those that wait for others.
+    /// Several lines each.
     pub fn shared_priorities(&self, analysis: &Analysis) -> Vec<(FmuId, String)> {
         let shared = self.shared();
         let of_fmu = shared.chunk_by(|a, b| self.units[a[0].0].fmu == self.units[b[0].0].fmu);
@@ -39,7 +39,7 @@ impl Plan {
         (fmu, text)
     }
 
-    /// How much later a task may respond since it shares its priority, in words.
+    /// The delay of a task that shares its priority, in words.
     fn delay(&self, unit: UnitId, units: &[UnitId], analysis: &Analysis) -> String {
         let level = |unit: UnitId| self.units[unit.0].level;
         let own = name(self, unit);

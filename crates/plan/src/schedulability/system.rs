@@ -9,7 +9,7 @@ use super::blocking::blocks;
 use super::response::{ResponseBound, ResponseResult, bound};
 use super::{Arrivals, DelayedPattern, Demand, Task};
 
-/// How often responses and delays are reckoned anew, at most.
+/// The most iterations of responses and delays.
 const ROUNDS: usize = 50;
 
 /// The tasks with their delays, at one stage.
@@ -21,11 +21,11 @@ pub(super) struct Stage<'a> {
     late: Vec<Option<i128>>,
 }
 
-/// All tasks, with everything that delays them.
+/// Iterates responses and delays of all tasks until they no longer change.
 ///
 /// # Panics
-/// When tasks tick each other in a circle.
-pub(super) fn settle(tasks: &[Task]) -> Stage<'_> {
+/// If tasks tick each other in a circle.
+pub(super) fn fixed_point(tasks: &[Task]) -> Stage<'_> {
     let nothing = ResponseResult::Bounded(ResponseBound { response: 0, activations: 0, window: 0, released: 0 });
     let mut stage = Stage { tasks, outcomes: vec![nothing; tasks.len()], late: vec![Some(0); tasks.len()] };
     for _ in 0..ROUNDS {
@@ -50,9 +50,9 @@ pub(super) fn settle(tasks: &[Task]) -> Stage<'_> {
 /// The worst response of each task.
 ///
 /// # Panics
-/// When tasks tick each other in a circle.
+/// If tasks tick each other in a circle.
 pub fn solve(tasks: &[Task]) -> Vec<ResponseResult> {
-    settle(tasks).outcomes
+    fixed_point(tasks).outcomes
 }
 
 fn response(outcome: &ResponseResult) -> Option<i128> {
@@ -77,7 +77,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// When a task is activated; `None`: one that ticks it has no bound.
+    /// The arrivals of a task; `None`: a task that ticks it has no bound.
     pub fn streams(&self, task: usize) -> Option<Vec<DelayedPattern<'a>>> {
         match &self.tasks[task].arrivals {
             Arrivals::Own(pattern) => Some(vec![DelayedPattern { pattern, jitter: 0 }]),

@@ -1,6 +1,6 @@
 //! The analysis as text: the table of `vecud check`, and why a rig is refused.
 
-use super::known::{Comes, Origin};
+use super::known::{MAX_BURST, Origin, ReleasePattern};
 use super::verdict::{Basis, ClockVerdict, ResponseTime, Worst, interval};
 use super::{Analysis, known};
 use crate::interval::interval_text;
@@ -26,17 +26,17 @@ pub fn render(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
                 "  core {}, loaded with {} %{}",
                 core.cpu,
                 percent(core.load.share),
-                gaps(plan, analysis, core.cpu)
+                not_in_load(plan, analysis, core.cpu)
             );
             out += &rows(plan, analysis, core.cpu);
         }
         out += &assumptions(plan, analysis, run);
     }
-    out + &missing(plan, analysis, run) + &apart(plan) + &sharing(plan, analysis)
+    out + &missing(plan, analysis, run) + &turns_over_cores(plan) + &shared_priorities(plan, analysis)
 }
 
-/// The FMUs that wait for each other over cores, of which no worst response is known.
-fn apart(plan: &Plan) -> String {
+/// FMUs on several cores that take turns: their worst responses are unknown.
+fn turns_over_cores(plan: &Plan) -> String {
     let serials = (0..plan.serials.len()).filter(|serial| plan.is_over_cores(*serial));
     let line = |serial: usize| {
         let names = plan.names(&plan.serials[serial].fmus);
@@ -45,8 +45,8 @@ fn apart(plan: &Plan) -> String {
     serials.map(line).collect()
 }
 
-/// The levels that share a FIFO priority.
-fn sharing(plan: &Plan, analysis: &Analysis) -> String {
+/// A warning for each instance whose levels share a FIFO priority.
+fn shared_priorities(plan: &Plan, analysis: &Analysis) -> String {
     let warnings = plan.shared_priorities(analysis).into_iter();
     warnings.map(|(_, warning)| format!("\nWARNING: {}\n", warning.replace('\n', "\n  "))).collect()
 }
@@ -74,7 +74,7 @@ pub fn refusal(plan: &Plan, analysis: &Analysis) -> Option<String> {
     };
     for (task, clock) in analysis.clocks.iter().enumerate() {
         match &clock.result {
-            ResponseTime::Bounded(worst) if clock.late().is_some() => paragraphs.push(miss(plan, UnitId(task), clock, worst)),
+            ResponseTime::Bounded(worst) if clock.late().is_some() => paragraphs.push(deadline_miss(plan, UnitId(task), clock, worst)),
             ResponseTime::NotFound if !full(task) => paragraphs.push(format!(
                 "clock {} has no worst response that can be found: core {} is so full that its work hardly ever ends, or what \
                  its clocks trigger delays them more and more\n  the way out: shorter executions, longer intervals, \
@@ -88,7 +88,8 @@ pub fn refusal(plan: &Plan, analysis: &Analysis) -> Option<String> {
     (!paragraphs.is_empty()).then(|| paragraphs.join("\n"))
 }
 
-fn miss(plan: &Plan, unit: UnitId, clock: &ClockVerdict, worst: &Worst) -> String {
+/// A missed deadline: the parts of the worst response, and the way out.
+fn deadline_miss(plan: &Plan, unit: UnitId, clock: &ClockVerdict, worst: &Worst) -> String {
     let planned = &plan.units[unit.0];
     let deadline = clock.deadline.unwrap_or(Nanos::MAX);
     let mut text = format!(
@@ -132,6 +133,7 @@ fn miss(plan: &Plan, unit: UnitId, clock: &ClockVerdict, worst: &Worst) -> Strin
     text
 }
 
+/// The rows of a core's clocks.
 fn rows(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
     let head = ["  clock", "period", "deadline", "execution", "blocking", "interference", "worst response", "slack"];
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
@@ -170,22 +172,22 @@ fn rows(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
 fn period(plan: &Plan, analysis: &Analysis, task: usize) -> String {
     let tasks = &analysis.known.tasks;
     let every = || interval(tasks, task, false).map_or("–".to_owned(), interval_text);
-    match tasks[task].comes.as_ref().map(|(comes, _)| comes) {
+    match tasks[task].pattern.as_ref().map(|(pattern, _)| pattern) {
         _ if !tasks[task].active => "–".to_owned(),
         None => "–".to_owned(),
-        Some(Comes::Every(_)) => every(),
-        Some(Comes::Bursts(_)) => format!("{}, 16 at once", every()),
-        Some(Comes::Times(times)) if times.len() == 1 => "once".to_owned(),
-        Some(Comes::Times(times)) => format!("{} times", times.len()),
-        Some(Comes::By(causes)) => match causes.as_slice() {
+        Some(ReleasePattern::Every(_)) => every(),
+        Some(ReleasePattern::Bursts(_)) => format!("{}, {MAX_BURST} at once", every()),
+        Some(ReleasePattern::Times(times)) if times.len() == 1 => "once".to_owned(),
+        Some(ReleasePattern::Times(times)) => format!("{} times", times.len()),
+        Some(ReleasePattern::TickedBy(causes)) => match causes.as_slice() {
             [one] => format!("as {}", name(plan, *one)),
             all => format!("as {} clocks", all.len()),
         },
     }
 }
 
-/// The tasks that the load does not include.
-fn gaps(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
+/// The number of a core's tasks that its load does not include.
+fn not_in_load(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
     match analysis.incomplete().filter(|unit| plan.task_of(*unit).cpu == cpu).count() {
         0 => String::new(),
         1 => ", without a clock whose figures are missing".to_owned(),
@@ -220,15 +222,15 @@ fn assumptions(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
             "  measured figures are the worst that the run in {run} has seen, which may not be the worst there are"
         );
     }
-    let silent: Vec<String> = silent(plan, analysis).map(|task| name(plan, task)).collect();
-    if !silent.is_empty() {
-        let _ = writeln!(out, "  assumed never to lock, as there is no lock_us: {}", silent.join(", "));
+    let unknown_lock: Vec<String> = without_lock_time(plan, analysis).map(|task| name(plan, task)).collect();
+    if !unknown_lock.is_empty() {
+        let _ = writeln!(out, "  assumed never to lock, as there is no lock_us: {}", unknown_lock.join(", "));
     }
     out
 }
 
-/// Tasks whose locked sections would matter, and whose length is unknown.
-fn silent<'a>(plan: &'a Plan, analysis: &'a Analysis) -> impl Iterator<Item = UnitId> + 'a {
+/// Tasks whose locked sections would block others, and whose `lock_us` is unknown.
+fn without_lock_time<'a>(plan: &'a Plan, analysis: &'a Analysis) -> impl Iterator<Item = UnitId> + 'a {
     let above = |task: usize| {
         let (own, fifo) = (&plan.units[task], |unit: &UnitPlan| plan.tasks[unit.task.0].fifo.get());
         plan.units.iter().any(|other| other.fmu == own.fmu && fifo(other) > fifo(own))
@@ -246,7 +248,7 @@ fn missing(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
         let tasks = analysis.incomplete().filter(|task| is_missing(&analysis.known.tasks[task.0]));
         tasks.map(|task| name(plan, task)).collect::<Vec<_>>().join(", ")
     };
-    let (executions, intervals) = (of(|input| input.execution.is_none()), of(|input| input.comes.is_none()));
+    let (executions, intervals) = (of(|input| input.execution.is_none()), of(|input| input.pattern.is_none()));
     if executions.is_empty() && intervals.is_empty() {
         return String::new();
     }
@@ -275,7 +277,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}", share * 100.0)
 }
 
-/// In µs or ms, to the nanosecond.
+/// A duration in µs or ms, to the nanosecond.
 pub fn duration(nanos: Nanos) -> String {
     match nanos.0 {
         ns if ns.abs() >= 1_000_000 => format!("{} ms", ns as f64 / 1e6),

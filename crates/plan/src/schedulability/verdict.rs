@@ -1,9 +1,9 @@
 //! The verdict of the analysis: the worst response of each clock, missed deadlines, and their causes.
 
-use super::known::{AnalysisInput, Comes, KnownTask, Origin, burst, burst_deadline, known};
-use super::system::{Stage, settle};
+use super::known::{AnalysisInput, KnownTask, Origin, ReleasePattern, burst_deadline, burst_jitter, known};
+use super::system::{Stage, fixed_point};
 use super::{
-    ArrivalPattern, Arrivals, Demand, Load, MeasuredRun, ResponseBound, ResponseResult, Task, Ticks, blocks, load,
+    ArrivalPattern, Arrivals, CommonUnit, Demand, Load, MeasuredRun, ResponseBound, ResponseResult, Task, blocks, load,
 };
 use crate::{Plan, UnitId};
 use std::collections::BTreeSet;
@@ -25,41 +25,41 @@ pub enum Basis {
 pub struct Worst {
     /// The time from the release to the end.
     pub response: Nanos,
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub basis: Basis,
-    /// Waking up.
+    /// Time to wake up.
     pub wakeup: Nanos,
-    /// The clock's own activations: this one, and those before it that hold it up. Their number and time.
+    /// Number and time of the clock's own activations: this one, and those before it that delay it.
     pub own: (u64, Nanos),
-    /// Less: that much before its release the busy period had begun.
+    /// Time from the begin of the busy period to its release, which the response does not include.
     pub before: Nanos,
-    /// Less urgent clocks: locked sections, an activation of one that shares the priority, and of each that takes turns.
+    /// Less urgent clocks and their time: locked sections, an activation of one that shares the priority, and of each that takes turns.
     pub blocking: Vec<(UnitId, Nanos)>,
-    /// Activations of clocks that go before it: how many, and their time.
+    /// More urgent clocks, with the number and the time of their activations.
     pub interference: Vec<(UnitId, u64, Nanos)>,
 }
 
 /// The result of a clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResponseTime {
-    /// Nothing activates it.
+    /// Nothing activates the clock.
     Idle,
-    /// Figures are missing, its own or others that matter to it.
+    /// A figure that the bound depends on is missing.
     Unknown,
-    /// The worst response is this.
+    /// The worst response.
     Bounded(Worst),
-    /// None: the clock and more urgent work need more than the core has.
+    /// There is no bound: the clock and more urgent work need more than the core has.
     Overloaded,
-    /// None was found: see [`ResponseResult::NotFound`].
+    /// No bound was found: see [`ResponseResult::NotFound`].
     NotFound,
 }
 
-/// A clock.
+/// The verdict on a clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockVerdict {
-    /// When its response must be over.
+    /// The longest response that is allowed.
     pub deadline: Option<Nanos>,
-    /// Its result.
+    /// The worst response of the clock, or why there is none.
     pub result: ResponseTime,
     /// The part of the worst response that comes from a FIFO priority shared with less urgent levels of its FMU; `None`: none is
     /// shared, or the part is unknown.
@@ -86,7 +86,7 @@ impl ClockVerdict {
     }
 }
 
-/// A core.
+/// The load of a core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoreLoad {
     /// The number of the core.
@@ -97,7 +97,7 @@ pub struct CoreLoad {
     pub shares: Vec<(UnitId, f64)>,
 }
 
-/// All of a plan.
+/// The analysis of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
     /// The input of the analysis.
@@ -109,12 +109,12 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// The clocks of which something is missing.
+    /// The clocks that lack a figure.
     pub fn incomplete(&self) -> impl Iterator<Item = UnitId> {
         self.known.tasks.iter().enumerate().filter(|(_, input)| input.is_incomplete()).map(|(task, _)| UnitId(task))
     }
 
-    /// Whether nothing is known to miss its deadline.
+    /// Whether no clock is known to miss its deadline.
     pub fn is_schedulable(&self) -> bool {
         self.clocks.iter().all(|clock| {
             clock.late().is_none() && !matches!(clock.result, ResponseTime::Overloaded | ResponseTime::NotFound)
@@ -126,7 +126,7 @@ impl Analysis {
 pub fn analyse(plan: &Plan, measured: Option<&MeasuredRun>) -> Analysis {
     let known = known(plan, measured);
     let system = System::of(plan, &known);
-    let stage = settle(&system.tasks);
+    let stage = fixed_point(&system.tasks);
     let result = |task: usize| match system.place[task] {
         _ if !known.tasks[task].active => ResponseTime::Idle,
         None => ResponseTime::Unknown,
@@ -138,13 +138,13 @@ pub fn analyse(plan: &Plan, measured: Option<&MeasuredRun>) -> Analysis {
         },
     };
     let alone = system.alone();
-    let alone = (alone != system.tasks).then(|| settle(&alone));
+    let alone = (alone != system.tasks).then(|| fixed_point(&alone));
     // Where a clock has no bound because of that, the part is unknown.
     let shared = |task: usize| match (system.place[task], &alone) {
         (Some(place), Some(alone)) if system.tasks[place].waits && !system.unknown[task] => {
             match (stage.outcome(place), alone.outcome(place)) {
                 (ResponseResult::Bounded(bound), ResponseResult::Bounded(alone)) => {
-                    Some(system.ticks.to_nanos(bound.response).minus(system.ticks.to_nanos(alone.response)))
+                    Some(system.unit.to_nanos(bound.response).minus(system.unit.to_nanos(alone.response)))
                 }
                 _ => None,
             }
@@ -158,7 +158,7 @@ pub fn analyse(plan: &Plan, measured: Option<&MeasuredRun>) -> Analysis {
     };
     let clocks = (0..plan.units.len()).map(clock).collect();
     let cpus = BTreeSet::from_iter(plan.cores());
-    let cores = cpus.into_iter().map(|cpu| system.core(cpu, &stage)).collect();
+    let cores = cpus.into_iter().map(|cpu| system.load_of(cpu, &stage)).collect();
     Analysis { clocks, cores, known }
 }
 
@@ -173,29 +173,29 @@ fn deadline(plan: &Plan, known: &AnalysisInput, task: usize) -> Option<Nanos> {
     })
 }
 
-/// The shortest interval between its activations. `burst`: sixteen times the one of a source that may send so many at once.
+/// The shortest interval between the releases of a task. `burst`: of a source of bursts, the time in which a burst has to be done.
 pub(super) fn interval(tasks: &[KnownTask], task: usize, burst: bool) -> Option<Fraction> {
-    match &tasks[task].comes.as_ref()?.0 {
-        Comes::Every(interval) => Some(*interval),
-        Comes::Bursts(interval) if burst => burst_deadline(*interval),
-        Comes::Bursts(interval) => Some(*interval),
-        Comes::Times(times) => {
+    match &tasks[task].pattern.as_ref()?.0 {
+        ReleasePattern::Every(interval) => Some(*interval),
+        ReleasePattern::Bursts(interval) if burst => burst_deadline(*interval),
+        ReleasePattern::Bursts(interval) => Some(*interval),
+        ReleasePattern::Times(times) => {
             let shortest = times.windows(2).map(|pair| pair[1].minus(pair[0]).0).min()?;
             Fraction::new(shortest.max(1) as u64, 1_000_000_000).ok()
         }
-        Comes::By(causes) => causes.iter().filter_map(|cause| interval(tasks, cause.0, burst)).min(),
+        ReleasePattern::TickedBy(causes) => causes.iter().filter_map(|cause| interval(tasks, cause.0, burst)).min(),
     }
 }
 
-/// The tasks that can be reckoned with.
+/// The active tasks whose figures are all known.
 struct System {
     tasks: Vec<Task>,
-    ticks: Ticks,
+    unit: CommonUnit,
     /// The place of each task of the plan among `tasks`.
     place: Vec<Option<usize>>,
     /// The inverse of `place`.
     task: Vec<usize>,
-    /// Whether something that matters to it is missing, for each task of the plan.
+    /// For each task of the plan, whether a figure that its bound depends on is missing.
     unknown: Vec<bool>,
     /// The turn of each task of the plan.
     turns: Vec<Option<usize>>,
@@ -207,13 +207,13 @@ impl System {
         let task: Vec<usize> = (0..plan.units.len()).filter(is_known).collect();
         let mut place = vec![None; plan.units.len()];
         task.iter().enumerate().for_each(|(at, &task)| place[task] = Some(at));
-        let intervals = known.tasks.iter().filter_map(|input| match &input.comes {
-            Some((Comes::Every(interval) | Comes::Bursts(interval), _)) => Some(*interval),
+        let intervals = known.tasks.iter().filter_map(|input| match &input.pattern {
+            Some((ReleasePattern::Every(interval) | ReleasePattern::Bursts(interval), _)) => Some(*interval),
             _ => None,
         });
-        let ticks = Ticks::of(intervals);
+        let unit = CommonUnit::of(intervals);
         let (unknown, turns) = (unknown(plan, known), plan.turns());
-        let mut system = System { tasks: Vec::new(), ticks, place, task, unknown, turns };
+        let mut system = System { tasks: Vec::new(), unit, place, task, unknown, turns };
         system.tasks = system.task.iter().map(|&task| system.in_numbers(plan, known, task)).collect();
         // All levels that share a priority, except the least urgent one, wait for others of these.
         for shared in plan.shared() {
@@ -229,24 +229,26 @@ impl System {
     }
 
     fn in_numbers(&self, plan: &Plan, known: &AnalysisInput, task: usize) -> Task {
-        let (planned, input, ticks) = (&plan.units[task], &known.tasks[task], self.ticks);
+        let (planned, input, unit) = (&plan.units[task], &known.tasks[task], self.unit);
         let overhead = known.overhead.0;
         let execution = input.execution.map_or(Nanos(0), |(execution, _)| execution);
         // A wait is a switch to the other task and back.
         let section = if input.section.0 > Nanos(0) { input.section.0.plus(overhead) } else { Nanos(0) };
-        let arrivals = match input.comes.as_ref().map(|(comes, _)| comes) {
-            Some(Comes::Every(interval)) => {
-                Arrivals::Own(ArrivalPattern::Grid { interval: ticks.interval(*interval), jitter: 0 })
+        let arrivals = match input.pattern.as_ref().map(|(pattern, _)| pattern) {
+            Some(ReleasePattern::Every(interval)) => {
+                Arrivals::Own(ArrivalPattern::Grid { interval: unit.of_interval(*interval), jitter: 0 })
             }
-            Some(Comes::Bursts(interval)) => {
-                let interval = ticks.interval(*interval);
-                Arrivals::Own(ArrivalPattern::Grid { interval, jitter: burst(interval) })
+            Some(ReleasePattern::Bursts(interval)) => {
+                let interval = unit.of_interval(*interval);
+                Arrivals::Own(ArrivalPattern::Grid { interval, jitter: burst_jitter(interval) })
             }
             // The host, too, releases at whole nanoseconds.
-            Some(Comes::Times(times)) => {
-                Arrivals::Own(ArrivalPattern::Times(times.iter().map(|time| ticks.nanos(*time)).collect()))
+            Some(ReleasePattern::Times(times)) => {
+                Arrivals::Own(ArrivalPattern::Times(times.iter().map(|time| unit.of_nanos(*time)).collect()))
             }
-            Some(Comes::By(causes)) => Arrivals::By(causes.iter().filter_map(|cause| self.place[cause.0]).collect()),
+            Some(ReleasePattern::TickedBy(causes)) => {
+                Arrivals::By(causes.iter().filter_map(|cause| self.place[cause.0]).collect())
+            }
             None => Arrivals::By(Vec::new()),
         };
         Task {
@@ -256,9 +258,9 @@ impl System {
             level: planned.level,
             waits: false,
             turn: self.turns[task],
-            execution: ticks.nanos(execution.plus(overhead).plus(planned.polls(plan))),
-            section: ticks.nanos(section),
-            wake: ticks.nanos(known.wakeup[task].0),
+            execution: unit.of_nanos(execution.plus(overhead).plus(planned.polls(plan))),
+            section: unit.of_nanos(section),
+            wake: unit.of_nanos(known.wakeup[task].0),
             arrivals,
         }
     }
@@ -269,7 +271,7 @@ impl System {
     }
 
     fn worst(&self, place: usize, bound: &ResponseBound, stage: &Stage, known: &AnalysisInput) -> Worst {
-        let nanos = |ticks: i128| self.ticks.to_nanos(ticks);
+        let nanos = |units: i128| self.unit.to_nanos(units);
         let blocking = blocks(&self.tasks, place);
         let before: Vec<usize> = stage.before(place).collect();
         let interference = before.iter().filter_map(|&other| {
@@ -291,7 +293,7 @@ impl System {
         }
     }
 
-    /// Where the figures of the tasks at these places come from.
+    /// The origin of the figures of the tasks at these places.
     fn basis(&self, places: &[usize], known: &AnalysisInput) -> Basis {
         let mut said = BTreeSet::from([known.overhead.1]);
         let mut open: Vec<usize> = places.to_vec();
@@ -300,7 +302,7 @@ impl System {
             let task = self.task[place];
             let input = &known.tasks[task];
             said.extend(input.execution.map(|(_, source)| source));
-            said.extend(input.comes.as_ref().map(|(_, source)| *source));
+            said.extend(input.pattern.as_ref().map(|(_, source)| *source));
             said.extend([input.section.1, known.wakeup[task].1]);
             if let Arrivals::By(causes) = &self.tasks[place].arrivals {
                 open.extend(causes.iter().filter(|cause| seen.insert(**cause)));
@@ -313,7 +315,7 @@ impl System {
         }
     }
 
-    fn core(&self, cpu: usize, stage: &Stage) -> CoreLoad {
+    fn load_of(&self, cpu: usize, stage: &Stage) -> CoreLoad {
         let here = (0..self.tasks.len()).filter(|&place| self.tasks[place].core == cpu);
         // Delays do not change the rate in the long run.
         let demand =
@@ -325,25 +327,25 @@ impl System {
     }
 }
 
-/// Whether something is missing that its bound depends on, for each task.
+/// For each task, whether a figure that its bound depends on is missing.
 fn unknown(plan: &Plan, known: &AnalysisInput) -> Vec<bool> {
     let tasks = &plan.units;
     let cpu = |task: usize| plan.task_of(UnitId(task)).cpu;
     let fifo = |task: usize| plan.task_of(UnitId(task)).fifo.get();
-    // A turn that is taken over cores waits for work on the other core, which is not reckoned with here.
+    // A task that takes turns with tasks of another core waits for work there, which the analysis does not include.
     let turns = plan.turns();
-    let are_apart: Vec<bool> = (0..plan.serials.len()).map(|turn| plan.is_over_cores(turn)).collect();
+    let spans_cores: Vec<bool> = (0..plan.serials.len()).map(|turn| plan.is_over_cores(turn)).collect();
     let missing = |task: usize| {
-        let is_apart = turns[task].is_some_and(|turn| are_apart[turn]);
-        known.tasks[task].is_incomplete() || (known.tasks[task].active && is_apart)
+        let is_over_cores = turns[task].is_some_and(|turn| spans_cores[turn]);
+        known.tasks[task].is_incomplete() || (known.tasks[task].active && is_over_cores)
     };
     let ceiling = |task: usize| {
         let takes_turns = |other: usize| turns[task].is_some() && turns[other] == turns[task];
         let is_met = |other: &usize| tasks[*other].fmu == tasks[task].fmu || takes_turns(*other);
         (0..tasks.len()).filter(is_met).map(fifo).max()
     };
-    let causes = |task: usize| match &known.tasks[task].comes {
-        Some((Comes::By(causes), _)) => causes.as_slice(),
+    let causes = |task: usize| match &known.tasks[task].pattern {
+        Some((ReleasePattern::TickedBy(causes), _)) => causes.as_slice(),
         _ => &[],
     };
     let incomplete: Vec<(usize, Option<u8>)> =

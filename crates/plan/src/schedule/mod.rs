@@ -1,4 +1,4 @@
-//! When tasks are due: (plan, time, event) → activations.
+//! The releases of tasks: (plan, time, event) → activations.
 //!
 //! Pure, and the same code in both modes: in real time every partition thread asks its own [`Timeline`] for the next release and
 //! sleeps until then; in virtual time an [`Agenda`] orders all timelines. The counts made here (overruns, coalesced and retimed

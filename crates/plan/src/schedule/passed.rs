@@ -8,9 +8,9 @@ use vecud_base::time::{Fraction, Instant, Nanos};
 /// has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
-    /// The first of them.
+    /// The first release.
     pub first: Instant,
-    /// How many, at least 1.
+    /// Number of releases, at least 1.
     pub count: u64,
     interval: Fraction,
 }
@@ -49,8 +49,8 @@ impl Passed {
         Some(Passed { first, count: further + 1, interval })
     }
 
-    /// The releases after `counted` of a clock of which no activation is under way; `origin` is the first instant of its grid. Other
-    /// arguments and the answer are those of [`Passed::of`].
+    /// The releases of a clock after `counted`; `origin` is the first instant of its grid. Other arguments and the answer are those
+    /// of [`Passed::of`]. Precondition: no activation of the clock is under way.
     pub fn on_grid(
         origin: Instant,
         interval: Fraction,
@@ -73,12 +73,12 @@ impl Passed {
         (1_000..LONGEST).contains(&interval.nanos().0) && span.0 < LONGEST
     }
 
-    /// The first of them, where no other counts.
+    /// The first release alone, where no other counts.
     pub fn first_alone(self) -> Passed {
         Passed { count: 1, ..self }
     }
 
-    /// The number of them that wait, where releases wait and `already` do so; the others are left out (semantics S9).
+    /// The number of releases that wait, where releases wait and `already` do so; the others are left out (semantics S9).
     pub fn waiting(&self, already: u64) -> u64 {
         self.count.min((QUEUE as u64).saturating_sub(already))
     }

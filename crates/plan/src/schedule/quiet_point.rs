@@ -11,7 +11,7 @@ use vecud_base::time::{Fraction, Instant, Nanos};
 /// The releases of the most frequent periodic clock of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct QuietPoint {
-    /// One of them.
+    /// An instant of the grid.
     origin: Instant,
     interval: Fraction,
 }

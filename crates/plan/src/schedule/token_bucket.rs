@@ -22,7 +22,7 @@ impl TokenBucket {
     /// A full bucket: `rate` events per second, `burst` of them at once.
     ///
     /// # Panics
-    /// When the rate is not above 0, or the burst is 0.
+    /// If the rate is not above 0, or the burst is 0.
     pub fn new(rate: f64, burst: u32) -> TokenBucket {
         assert!(rate > 0.0 && burst > 0, "a bucket of {burst} for {rate} events per second accepts nothing");
         // Rounded up, so that the rate is never exceeded.

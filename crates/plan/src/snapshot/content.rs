@@ -6,7 +6,7 @@ use crate::{ConnectionId, FmuPlan, Plan};
 use serde::{Deserialize, Serialize};
 use vecud_base::time::Instant;
 
-/// When a version is visible and when it was computed, and its words.
+/// The instants at which a version is visible and at which it was computed, and its words.
 pub type Kept = ((Instant, Instant), Vec<u64>);
 
 /// A run that was left.
@@ -35,24 +35,24 @@ pub struct Snapshot {
 /// Pending events and ticks between the steps of an instance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BetweenSteps {
-    /// When it has an event by its own word.
+    /// Time of the event that the FMU has announced.
     pub next_event: Option<Instant>,
-    /// How often in a row it was announced for the time of the event under way, but for rounding.
+    /// Number of times in a row that it was announced for the time of the event under way, but for rounding.
     pub crept: u32,
     /// The FMU wants Event Mode at the communication point that it has reached.
     pub wants_event: bool,
-    /// The communication point that it has reached, where it is ahead of those that make their steps together with it.
+    /// The communication point that the FMU has reached, if it is ahead of those that step together with it.
     pub ahead: Option<Instant>,
-    /// When its input clocks tick, in the order of the description.
+    /// The timelines of its input clocks, in the order of the description.
     pub clocks: Vec<Timeline>,
-    /// Ticks from outside that wait for a communication point: of which clock, by its place, and when they were raised.
+    /// Ticks from outside that wait for a communication point: the index of the clock, and the time at which the tick was raised.
     pub ticks: Vec<(usize, Instant)>,
-    /// The last set values of each variable whose change is an event, by its value reference: of each element the word that
-    /// `runner::calls` keeps of it; `None`: it was not set yet.
+    /// The last set values of each variable whose change is an event, by its value reference: the word of each element in
+    /// the form of `runner::calls`; `None`: it was not set yet.
     pub seen: Vec<(u32, Vec<Option<u64>>)>,
     /// The source of one of its continuous inputs has jumped, and that was not handled yet.
     pub has_jump: bool,
-    /// The last jumps of connections, ns: of those that lead to it as it has seen them, of those that begin at it as it has
+    /// The last jumps of connections, ns: for connections to the FMU as it has seen them, for those from it as it has
     /// handed them on.
     pub jumps: Vec<(ConnectionId, i64)>,
 }
@@ -75,7 +75,7 @@ impl BetweenSteps {
 }
 
 impl Snapshot {
-    /// Whether it has as many of everything as a plan of the same [`Identity`] requires. Only a forged file has not.
+    /// Whether the snapshot has as many parts as a plan of the same [`Identity`] requires. Only a forged file has not.
     pub fn fits(&self, plan: &Plan) -> Result<(), String> {
         let counts = [
             ("FMUs", self.states.len(), plan.fmus.len()),

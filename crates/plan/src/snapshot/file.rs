@@ -21,7 +21,7 @@ pub enum Unreadable {
     NotOne,
     /// The file ends too early or too late: its length, and the right one.
     Length(usize, Option<usize>),
-    /// Another version of vecud has written it, or a build of the same one with another form: its name.
+    /// Another version of vecud, with this name, has written the state, or another build of the same version in another form.
     Version(String),
     /// The content is not the written one.
     Changed,
@@ -48,10 +48,10 @@ impl fmt::Display for Unreadable {
 }
 
 impl Snapshot {
-    /// As bytes of a file.
+    /// The content of a file.
     ///
     /// # Errors
-    /// When there is no memory for them.
+    /// If there is no memory for them.
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
         let content = postcard::to_stdvec(self).map_err(|error| error.to_string())?;
         let mut version = [0; 24];

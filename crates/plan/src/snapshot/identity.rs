@@ -4,7 +4,7 @@ use crate::{Plan, Release};
 use serde::{Deserialize, Serialize};
 use vecud_base::time::Instant;
 
-/// The parts of a rig that have to be the same for a state to make sense: not the machine, the mode, limits or the recording.
+/// The parts of a rig that must be the same for a state to make sense: not the machine, the mode, limits or the recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
     rig: String,

@@ -5,7 +5,7 @@
 //! only while one of their clocks is active); in the draft inside the callback. An input that is fed is recorded as it was set:
 //! an FMU may change it afterwards, and a replay of the recording has to feed the same.
 
-use crate::clocks::OutputCandidate;
+use crate::clocks::TickSource;
 use crate::clocks::candidates::{Candidate, is_output_clock};
 use crate::connections::links::Links;
 use crate::described::{DescribedFmu, VariableId};
@@ -24,17 +24,17 @@ fn is_of_output_clocks(described: &DescribedFmu, v: &Variable) -> bool {
     clocks.next().is_some_and(is_output_clock) && clocks.all(is_output_clock)
 }
 
-/// The output clocks, or elements of them, that a variable belongs to, by their places; nothing unless it belongs to output
-/// clocks alone. Where events are handled between steps, the clocks that it belongs to, whatever they are.
-fn output_clocks(described: &DescribedFmu, outputs: &[OutputCandidate], v: &Variable) -> Vec<usize> {
+/// The output clocks, or elements of them, that a variable belongs to, by their indices; nothing unless it belongs to
+/// output clocks alone. Where events are handled between steps: all clocks that it belongs to.
+fn output_clocks(described: &DescribedFmu, sources: &[TickSource], v: &Variable) -> Vec<usize> {
     if !described.handles_events() && !is_of_output_clocks(described, v) {
         return Vec::new();
     }
-    let is_its = |o: &OutputCandidate| {
+    let is_its = |o: &TickSource| {
         v.clocks.contains(&described.variables()[o.variable].value_reference)
             && (v.clock_element == 0 || o.element == 0 || v.clock_element == o.element)
     };
-    (0..outputs.len()).filter(|&i| is_its(&outputs[i])).collect()
+    (0..sources.len()).filter(|&i| is_its(&sources[i])).collect()
 }
 
 /// Whether this variable is read in the callback in which its output clock has ticked, where there is no Event Mode for that.
@@ -66,9 +66,9 @@ fn by_output_clocks(
     variables: impl Iterator<Item = usize>,
 ) -> BTreeMap<Vec<usize>, Vec<usize>> {
     let mut by_clocks: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
-    let (described, outputs) = (&resolved.fmus[fmu], &resolved.clocks.outputs[fmu]);
+    let (described, sources) = (&resolved.fmus[fmu], &resolved.clocks.tick_sources[fmu]);
     for variable in variables {
-        let clocks = output_clocks(described, outputs, &described.variables()[variable]);
+        let clocks = output_clocks(described, sources, &described.variables()[variable]);
         by_clocks.entry(clocks).or_default().push(variable);
     }
     by_clocks
@@ -196,13 +196,13 @@ pub fn read(resolved: &Resolved, fmu: usize, variables: impl IntoIterator<Item =
     })
 }
 
-/// The connections at these places, and the longest value that one of them passes on.
+/// The connections at these indices, and the longest value that one of them passes on.
 fn carried(links: &Links, these: &[usize]) -> (Vec<ConnectionId>, usize) {
     let capacity = these.iter().map(|&link| links[link].capacity).max().unwrap_or(0);
     (these.iter().copied().map(ConnectionId).collect(), capacity)
 }
 
-/// One batch per type, in document order within; and one for each array whose size may change.
+/// One batch per type, in document order; and one for each array whose size may change.
 fn group(
     described: &DescribedFmu,
     variables: impl IntoIterator<Item = usize>,

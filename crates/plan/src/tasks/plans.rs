@@ -45,7 +45,7 @@ pub fn plans(resolved: &Resolved, order: &PriorityOrder) -> (Vec<TaskPlan>, Vec<
     (tasks, units)
 }
 
-/// All tasks, and that of each unit. `threads`: a name for each unit, of which a task has that of its first.
+/// All tasks, and the task of each unit. `threads`: a name for each unit, and a task has the name of its first unit.
 fn tasks(
     Resolved { fmus, clocks, .. }: &Resolved,
     order: &PriorityOrder,
@@ -123,7 +123,7 @@ fn work(resolved: &Resolved, candidate: &Candidate, task: &TaskPlan, unit: UnitI
     Work::Partition(input_clock(described, own))
 }
 
-/// Only an FMU whose steps may vary is told sizes that vary by rounding (FMI 3.0.2, 4.4).
+/// The step sizes that the FMU is told: only an FMU whose steps may vary is told sizes that vary by rounding (FMI 3.0.2, 4.4).
 fn default_step_size(own: Option<StepAbilities>) -> StepSize {
     if own.is_some_and(|own| own.varies) { StepSize::Difference } else { StepSize::Nominal }
 }
@@ -148,8 +148,8 @@ fn ticks(resolved: &Resolved, candidate: usize) -> Vec<RecordedClock> {
     let column = |variable, element| resolved.columns.of_clock((fmu, variable), element);
     let own = clock.and_then(|InputClock { variable, element, .. }| column(variable, element));
     let own = own.map(|signal| RecordedClock { signal, output: None });
-    let outputs = resolved.clocks.outputs[fmu].iter().enumerate();
-    let may_tick = outputs.filter(|(_, clock)| clock.ticked_by.is_empty() || clock.ticked_by.contains(&candidate));
+    let sources = resolved.clocks.tick_sources[fmu].iter().enumerate();
+    let may_tick = sources.filter(|(_, clock)| clock.ticked_by.is_empty() || clock.ticked_by.contains(&candidate));
     let ticked = may_tick.filter_map(|(output, clock)| {
         column(clock.variable, clock.element).map(|signal| RecordedClock { signal, output: Some(output) })
     });

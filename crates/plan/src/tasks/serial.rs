@@ -1,4 +1,4 @@
-//! FMUs of which one at a time makes steps (semantics S34), since their code shares something.
+//! Sets of FMUs that step one at a time (semantics S34), since their code shares something.
 //!
 //! Instances of one library share its static variables, and FMI 3.0 (2.2.1) promises parallel calls only across processes. So they take
 //! turns, unless `parallel = true` leaves one out; `serialise` makes others take turns. FMUs that take turns with the same FMU take turns
@@ -54,7 +54,7 @@ pub(crate) fn plans(rig: &Rig, fmus: &[DescribedFmu], units: &[UnitPlan], findin
     groups.into_values().filter(|serial| serial.fmus.len() > 1).collect()
 }
 
-/// The group of an FMU, by the smallest FMU of it.
+/// The set of an FMU, by its smallest FMU.
 fn group(group_of: &mut [usize], mut fmu: usize) -> usize {
     while group_of[fmu] != fmu {
         group_of[fmu] = group_of[group_of[fmu]];
@@ -72,7 +72,7 @@ fn threads(units: &[UnitPlan]) -> BTreeMap<FmuId, TaskId> {
     threads
 }
 
-/// The task on whose thread the steps of an FMU are made; `None`: it makes none.
+/// The task whose thread makes the steps of an FMU; `None`: the FMU makes none.
 fn thread(units: &[UnitPlan], fmu: FmuId) -> Option<TaskId> {
     units.iter().find(|unit| unit.fmu == fmu && unit.is_contiguous()).map(|unit| unit.task)
 }

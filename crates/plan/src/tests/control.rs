@@ -1,7 +1,7 @@
 //! What can be set while a run goes on.
 
 use super::*;
-use crate::control::{elements, place};
+use crate::control::{element_place as place, elements};
 use crate::{ControlKind, Length};
 use proptest::prelude::*;
 

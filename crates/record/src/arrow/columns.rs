@@ -13,7 +13,7 @@ use std::sync::Arc;
 use vecud_description::VariableType;
 use vecud_plan::{Mode, Plan};
 
-/// The columns, and what is known of them and of the run.
+/// The columns, and the metadata of them and of the run.
 pub(super) fn schema(plan: &Plan) -> Schema {
     let time = Field::new("time", DataType::Float64, false).with_metadata([("unit", "s")]);
     let columns = plan.signals.iter().map(|signal| {
@@ -71,7 +71,7 @@ fn data_type(variable_type: VariableType) -> DataType {
     }
 }
 
-/// The column of these words; a string or binary has its number, by which `texts` has its bytes.
+/// The column of these words; the word of a string or binary is its number in `texts`.
 pub(super) fn column(
     cells: impl Iterator<Item = Option<u64>>,
     variable_type: VariableType,

@@ -21,11 +21,12 @@ use vecud_description::VariableType;
 use vecud_linux::files;
 use vecud_plan::Plan;
 
-/// A batch is written after so long ...
+/// A batch is written after this time ...
 const BATCH_TIME: Duration = Duration::from_millis(250);
-/// ... or when its rows take so many bytes in the file.
+/// ... or when its rows take this number of bytes in the file.
 const BATCH_SIZE: usize = 1 << 20;
-/// Buffers in a batch begin at multiples of so many bytes. pyarrow writes such streams, too; with more, short batches would be padding.
+/// Buffers in a batch begin at multiples of this number of bytes. pyarrow writes such streams, too; with a larger number, short
+/// batches would consist of padding.
 const ALIGNMENT: usize = 8;
 
 /// The file.
@@ -85,7 +86,7 @@ impl Arrow {
         })
     }
 
-    /// Writes what waits as a batch.
+    /// Writes the waiting rows as a batch.
     fn batch(&mut self) -> io::Result<()> {
         if self.waiting.times.is_empty() {
             return Ok(());

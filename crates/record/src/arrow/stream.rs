@@ -1,8 +1,8 @@
 //! A file with an Arrow IPC stream that is whole after each message, and at every instant in between: whoever kills the process,
 //! what was appended is there, and readers take it for a whole stream.
 //!
-//! A stream ends with a mark of eight bytes, and readers read up to the first one. A message begins with eight bytes, which are the
-//! same four as those of the mark and the length of what describes it. So a message comes in two steps:
+//! A stream ends with a mark of eight bytes, and readers read up to the first mark. A message begins with eight bytes: the first
+//! four bytes of the mark, and the length of its description. So a message is written in two steps:
 //!
 //! 1. all behind its first eight bytes, and a new mark behind it; readers still find the old mark first,
 //! 2. its first eight bytes in the place of the old mark: from now on it is read.
@@ -21,19 +21,19 @@ const END: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
 /// The file.
 pub(super) struct ArrowStream<M> {
     file: M,
-    /// Bytes of it, its mark included; 0: there is nothing yet.
+    /// Bytes of the stream, its mark included; 0: there is nothing yet.
     length: u64,
 }
 
 impl ArrowStream<File> {
-    /// The file, with what was appended.
+    /// The file, with the appended bytes.
     pub(super) fn into_written(self) -> Written {
         Written { file: self.file, length: self.length }
     }
 }
 
 impl<M: Medium> ArrowStream<M> {
-    /// In an empty file.
+    /// A stream in an empty file.
     pub(super) fn new(file: M) -> ArrowStream<M> {
         ArrowStream { file, length: 0 }
     }

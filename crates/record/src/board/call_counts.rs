@@ -1,5 +1,4 @@
-//! How often each function of an FMU was called, by each task and outside of all tasks; and how long that took, where somebody wants
-//! to know it.
+//! The number of calls of each function of an FMU, by each task and outside of all tasks, and, on request, their duration.
 
 use crate::ring::LINE;
 use std::ops::Range;
@@ -10,11 +9,12 @@ use vecud_plan::Plan;
 /// Functions that there can be, by their numbers: more than FMI has.
 pub(super) const FUNCTIONS: usize = 128;
 
-/// Words of the counts of a task, or of what an FMU is called for outside of all tasks. What is called most is in the first line. There
-/// is a line more than there are counts: by a power of two, the first lines of many tasks would share a few places of the cache.
+/// Words of the call counts of a task, or of an FMU outside of all tasks. The functions that are called most are in the first line.
+/// There is a line more than there are counts: with a power of two, the first lines of many tasks would share a few places of the
+/// cache.
 pub(super) const WORDS: usize = FUNCTIONS + LINE;
 
-/// Of each FMU the words for times, behind `next`.
+/// The words for times of each FMU, behind `next`.
 pub(super) fn times(plan: &Plan, next: &mut usize) -> Vec<Range<usize>> {
     let region = |are_timed: bool| {
         let begin = *next;
@@ -24,12 +24,12 @@ pub(super) fn times(plan: &Plan, next: &mut usize) -> Vec<Range<usize>> {
     plan.fmus.iter().map(|fmu| fmu.watch.times).map(region).collect()
 }
 
-/// The times of the calls of an FMU's functions. Written by whoever calls, read when the run is over.
+/// The times of the calls of an FMU's functions. Each calling thread writes them; they are read after the run.
 #[derive(Clone, Copy)]
 pub struct CallTimes<'a>(pub(super) &'a [AtomicU64]);
 
 impl CallTimes<'_> {
-    /// A call of the function of this number took so long, ns.
+    /// Adds the duration of a call of the function with this number, ns.
     pub fn add(&self, function: u32, nanos: u64) {
         if let Some(time) = self.0.get(function as usize) {
             time.fetch_add(nanos, Relaxed);
@@ -44,6 +44,6 @@ pub struct FunctionCalls {
     pub function: u32,
     /// Number of calls.
     pub calls: u64,
-    /// How long all of these took, ns; `None`: nobody has measured it, as of what makes and frees an instance.
+    /// Duration of all calls, ns; `None`: it was not measured, as for functions that make and free an instance.
     pub nanos: Option<u64>,
 }

@@ -1,5 +1,5 @@
-//! Where the time of a task's activations went: histograms of the parts of a response that no other histogram has, the
-//! worst activations, the overruns, and what the kernel has counted for its thread. In real time only.
+//! The parts of a task's response times: histograms of the parts that no other histogram has, the worst activations,
+//! the overruns, and the kernel's counters for its thread. In real time only.
 
 use crate::histogram::{self, HistogramWriter};
 use crate::moment::{self, MomentCells, NotableActivation};
@@ -9,9 +9,9 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use vecud_base::time::{Instant, Nanos};
 use vecud_plan::{Mode, Plan};
 
-/// How many activations a list of the worst has.
+/// The number of activations in a list of the worst.
 pub const WORST: usize = 10;
-/// How many overruns are kept from the beginning, and as many from the end.
+/// The number of overruns that are kept from the beginning, and as many from the end.
 pub const OVERRUNS: usize = 8;
 
 /// A part of the response that has a histogram of its own.
@@ -22,13 +22,13 @@ pub enum ResponsePart {
     Preempted,
     /// Waiting for the preemption lock, all of an activation together.
     Blocked,
-    /// In `fmi3Set…` and `fmi3Get…`.
+    /// Time in `fmi3Set…` and `fmi3Get…`.
     SetGet,
-    /// From the first instruction after a sleep to the next sleep, but for FMU code, waits and other partitions.
+    /// Time from the first instruction after a sleep to the next sleep, without FMU code, waits and other partitions.
     Host,
     /// The wake-up without the time in which partitions of the rig that are at least as urgent had the core.
     WakeupMachine,
-    /// Number of them; keep last.
+    /// Number of the parts; keep last.
     Count,
 }
 
@@ -40,11 +40,11 @@ pub enum WorstBy {
     Response,
     /// Release → first instruction after the sleep, without the rig's part of that time.
     Wakeup,
-    /// Number of them; keep last.
+    /// Number of the values; keep last.
     Count,
 }
 
-/// When the kernel is asked what it has counted for a thread.
+/// The time at which the kernel's counters for a thread are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum CounterReading {
@@ -52,22 +52,22 @@ pub enum CounterReading {
     Begin,
     /// After it, if that was at the start: later the thread makes no call but its sleeps.
     First,
-    /// When the thread has left its loop.
+    /// The thread has left its loop.
     End,
-    /// Number of them; keep last.
+    /// Number of the values; keep last.
     Count,
 }
 
-/// What the kernel counts for a thread, from its beginning.
+/// The kernel's counters for a thread, from its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Page faults that needed no disk.
     pub minor_faults: u64,
     /// Page faults that did.
     pub major_faults: u64,
-    /// How often the thread gave its core away: it slept, or waited for a lock.
+    /// The number of times that the thread gave its core away: it slept, or waited for a lock.
     pub voluntary: u64,
-    /// How often the thread's core was taken away.
+    /// The number of times that the thread's core was taken away.
     pub involuntary: u64,
 }
 
@@ -80,9 +80,9 @@ pub struct OverrunActivation {
     pub period: Nanos,
     /// The first release that found it running.
     pub release: Instant,
-    /// How many did.
+    /// Number of these releases.
     pub releases: u64,
-    /// How late that first release was when it was seen, ns.
+    /// Delay of the first release when it was seen, ns.
     pub late: i64,
 }
 
@@ -94,7 +94,7 @@ const ROWS: usize = LISTS + WorstBy::Count as usize * WORST * moment::WORDS;
 const OVERRUN_WORDS: usize = ROWS + 1;
 pub(crate) const WORDS: usize = (OVERRUN_WORDS + 2 * OVERRUNS * OVERRAN).next_multiple_of(LINE);
 
-/// Where the words of the tasks begin; `None`: there are none.
+/// The begin of the tasks' words; `None`: there are none.
 pub(super) fn region(plan: &Plan, next: &mut usize) -> Option<usize> {
     (plan.mode == Mode::RealTime).then(|| {
         let start = next.next_multiple_of(LINE);
@@ -125,7 +125,7 @@ impl<'a> CauseCells<'a> {
         MomentCells::new(&self.words[LISTS + (by as usize * WORST + place) * moment::WORDS..])
     }
 
-    /// Notes what the kernel has counted.
+    /// Notes the kernel's counters.
     pub fn set_counted(&self, when: CounterReading, counted: Counted) {
         let at = USAGE + when as usize * COUNTED;
         let Counted { minor_faults, major_faults, voluntary, involuntary } = counted;
@@ -135,7 +135,7 @@ impl<'a> CauseCells<'a> {
         self.words[at].store(1, SeqCst);
     }
 
-    /// What the kernel had counted then, if it was asked.
+    /// The kernel's counters at that time, if they were read.
     pub fn counted(&self, when: CounterReading) -> Option<Counted> {
         let at = USAGE + when as usize * COUNTED;
         let get = |i: usize| self.words[at + i].load(Relaxed);

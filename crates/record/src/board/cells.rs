@@ -18,7 +18,7 @@ pub struct FmuCells<'a> {
 }
 
 impl<'a> FmuCells<'a> {
-    /// One of them.
+    /// A word of the FMU.
     pub fn word(&self, word: FmuWord) -> &'a AtomicU64 {
         &self.words[word as usize]
     }
@@ -48,8 +48,8 @@ impl<'a> FmuCells<'a> {
         Overflow::new(&self.words[FMU_OVERFLOW..])
     }
 
-    /// Notes a failure, if it is the first one of this instance. `reading`: the call itself went well, but what it gave is
-    /// of no use.
+    /// Notes a failure, if it is the first one of this instance. `reading`: the call succeeded, but the value that it gave
+    /// is of no use.
     pub fn fail(&self, failed: FailedCall, unit: Option<UnitId>, time: Instant, reading: Option<Unusable>) {
         let FailedCall { status, function, answer } = failed;
         if self.word(FmuWord::FailureStatus).compare_exchange(0, status, SeqCst, SeqCst).is_ok() {
@@ -86,7 +86,7 @@ pub struct TaskCells<'a> {
 }
 
 impl<'a> TaskCells<'a> {
-    /// One of them.
+    /// A word of the task.
     #[inline]
     pub fn word(&self, word: TaskWord) -> &'a AtomicU64 {
         &self.words[word as usize]
@@ -108,7 +108,7 @@ impl<'a> TaskCells<'a> {
         self.word(word).fetch_add(amount, Ordering::Release);
     }
 
-    /// One of its histograms.
+    /// A histogram of the task.
     pub fn histogram(&self, metric: Metric) -> histogram::HistogramWriter<'a> {
         let start = metric as usize * histogram::WORDS;
         histogram::HistogramWriter::new(&self.histograms[start..start + histogram::WORDS])

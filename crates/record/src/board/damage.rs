@@ -1,9 +1,10 @@
-//! What cannot be true of a run, and so was not written by the host: FMU code can write anywhere, also over the board.
+//! Finds values that cannot be true of a run, so that the host did not write them: FMU code can write anywhere, also over the
+//! board.
 //!
-//! [`Board::examine`] looks at a copy of the board that nobody else has, and puts what cannot be to zero, as if it had never
-//! been written. So what is made of the copy afterwards needs no care: counts are no larger than time allows, so sums of
-//! them stay in bounds; instants and durations are some centuries at most; what names a task names one that there is. What
-//! might be true cannot be told from what is.
+//! [`Board::examine`] looks at a private copy of the board, and sets impossible values to zero, as if they had never been
+//! written. Readers of the copy then need no care: counts are no larger than time allows, so sums of them stay in bounds;
+//! instants and durations are some centuries at most; an index of a task is one of an existing task. A possible wrong value
+//! cannot be told from a right one.
 
 use self::Range::{Any, Count, Fmu, Nanos, Task, Time, UpTo};
 use super::causes::{CauseCells, ResponsePart};
@@ -37,12 +38,12 @@ const PIDS: u64 = 1 << 22;
 /// There are fewer functions.
 const FUNCTIONS: u64 = 1 << 10;
 
-/// What a word can be.
+/// The possible values of a word.
 #[derive(Clone, Copy)]
 enum Range {
     /// Up to this, inclusive.
     UpTo(u64),
-    /// How often something has happened.
+    /// A number of events.
     Count,
     /// A time or a duration, ns.
     Nanos,
@@ -52,11 +53,11 @@ enum Range {
     Fmu,
     /// The first of three words of a time.
     Time,
-    /// The other two of them, and what is checked where it is read.
+    /// The other two words of such a value, and words that their reader checks.
     Any,
 }
 
-/// What the words of a run can be, in their order.
+/// The possible values of the run's words, in their order.
 const GLOBALS: [(Global, Range); Global::Count as usize] = [
     (Global::Phase, UpTo(Phase::Between as u64)),
     (Global::StopRequest, UpTo(1)),
@@ -103,7 +104,7 @@ const GLOBALS: [(Global, Range); Global::Count as usize] = [
     (Global::TraceOrder, Count),
 ];
 
-/// What the words of an instance can be, in their order.
+/// The possible values of an instance's words, in their order.
 const FMU_WORDS: [(FmuWord, Range); FmuWord::Count as usize] = [
     (FmuWord::End, UpTo(3)),
     (FmuWord::FailureStatus, UpTo(4)),
@@ -124,7 +125,7 @@ const FMU_WORDS: [(FmuWord, Range); FmuWord::Count as usize] = [
     (FmuWord::GivenUp, Task),
 ];
 
-/// What the words of a task can be, in their order.
+/// The possible values of a task's words, in their order.
 const TASK_WORDS: [(TaskWord, Range); TaskWord::Count as usize] = [
     (TaskWord::Activations, Count),
     (TaskWord::Function, UpTo(FUNCTIONS)),
@@ -191,8 +192,7 @@ impl Board<'_> {
         }
     }
 
-    /// Makes the histograms of a copy possible ones that was made while the run went on: no two words of it are of the same
-    /// instant.
+    /// Makes the histograms of a copy consistent that was made while the run went on: its words are of different instants.
     pub fn settle(&self, plan: &Plan) {
         for fmu in (0..plan.fmus.len()).map(FmuId) {
             let cells = self.fmu(fmu);
@@ -205,7 +205,7 @@ impl Board<'_> {
         }
     }
 
-    /// Puts what cannot be true to zero. What that was, by names; of a copy that nobody else has.
+    /// Sets impossible values to zero, and returns their names. Precondition: the board is a private copy.
     pub fn examine(&self, plan: &Plan, known: SupervisorView) -> Vec<String> {
         let mut look = Inspection { board: self, plan, known, damage: Vec::new() };
         look.globals();
@@ -230,7 +230,7 @@ struct Inspection<'b, 'a> {
 }
 
 impl Inspection<'_, '_> {
-    /// Whether these words, of which the first is in question, can be. If not, they are put to zero.
+    /// Whether these words are possible, the first of which is in question. Impossible ones are set to zero.
     fn fits(&self, words: &[AtomicU64], range: &Range) -> bool {
         let word = words[0].load(Relaxed);
         let count = match range {

@@ -22,17 +22,17 @@ pub(super) const FMU_WORDS: usize = FMU_OVERFLOW + overflow::WORDS;
 pub(super) const TASK_WORDS: usize = (TaskWord::Count as usize).next_multiple_of(LINE);
 pub(super) const TASK_HISTOGRAMS: usize = Metric::Count as usize * histogram::WORDS;
 
-/// Where everything lies.
+/// The layout of the shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub(super) fmus: usize,
-    /// Where those of samples and notes begin, up to the promise.
+    /// The begin of samples and notes, up to the promise.
     pub(super) rings: usize,
     /// Per task: the ring of its samples, and words of each; `None`: it records nothing.
     pub(super) samples: Vec<Option<(RingPlace, usize)>>,
     /// Per task: the ring of its notes; `None`: it makes none.
     pub(super) notes: Vec<Option<RingPlace>>,
-    /// Where those begin, to the end.
+    /// The begin of commands, to the end.
     pub(super) commands: usize,
     /// Per instance: the rings of its lanes, two each (at once, timed), and that of its structural parameters.
     pub(super) control: Vec<ControlLayout>,
@@ -48,11 +48,11 @@ pub struct Layout {
     /// with many tasks these would each be on a page of their own otherwise.
     pub(super) tasks: usize,
     pub(super) histograms: usize,
-    /// How often functions were called: by each task, then outside of them, for each instance.
+    /// The begin of the call counts: by each task, then outside of them, for each instance.
     pub(super) calls: usize,
     pub(super) log: usize,
     pub(super) promise: promise::Region,
-    /// Where those of `starts` begin.
+    /// The begin of the values of `starts`.
     pub(super) initial: usize,
     /// Per signal: a word that says whether a value was set or read during initialisation, and those of that value.
     pub(super) starts: Vec<Range<usize>>,
@@ -128,8 +128,8 @@ impl Layout {
     }
 }
 
-/// Words for two seconds of records, for at least 64 of them and at most half a mebibyte. In virtual time, where intervals are no
-/// measure of how fast they come, for 4096, as long as all tasks together have no more than 64 MiB.
+/// Words of a ring for two seconds of records, for at least 64 of them, and at most half a mebibyte. In virtual time, where
+/// intervals do not tell the rate, for 4096 records, as long as all tasks together have no more than 64 MiB.
 fn sample_words(plan: &Plan, release: &Release, record: usize) -> usize {
     const AT_MOST: usize = (1 << 19) / 8;
     const ALL: usize = (64 << 20) / 8;

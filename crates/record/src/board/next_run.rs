@@ -7,8 +7,9 @@ use super::words::{FmuWord, Global};
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Board<'_> {
-    /// Forgets a run, for the next one: everything but the log, which FMU threads may be writing to, what was sent to be
-    /// set, and what is true of the process. For the supervisor in [`Phase::Between`]; ends that phase.
+    /// Forgets a run, for the next one: everything but the log, which FMU threads may be writing to, commands that were
+    /// sent, and facts about the process. Precondition: the supervisor calls it, in [`Phase::Between`]; it ends that
+    /// phase.
     pub fn next_run(&self) {
         const PROCESS: [Global; 9] = [
             Global::StopRequest,

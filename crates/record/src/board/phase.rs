@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u64)]
 pub enum Phase {
-    /// Not started, or loading libraries.
+    /// The runner has not started, or loads libraries.
     Loading = 0,
     /// Instantiating and initialising FMUs.
     Initialising = 1,
@@ -12,7 +12,7 @@ pub enum Phase {
     Running = 2,
     /// No new release; waiting for activations, terminating and freeing FMUs.
     Stopping = 3,
-    /// All done.
+    /// The runner is done.
     Done = 4,
     /// The runner has given up; its reason is in the log.
     Refused = 5,

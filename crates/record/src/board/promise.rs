@@ -1,5 +1,5 @@
-//! What breaks the promise that real time gives the numbers of virtual time (semantics S15): per clock its first irregularity,
-//! and per delayed connection and consumer what came too late.
+//! Breaks of the promise that real time gives the numbers of virtual time (semantics S15): the first irregularity of each
+//! clock, and values that came too late for each consumer of a delayed connection.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -12,7 +12,7 @@ pub(super) const BREAK: usize = 5;
 /// Words of a consumer of a connection.
 pub(super) const READING: usize = 10;
 
-/// What makes a clock's activations others than those of virtual time.
+/// The reason why a clock's activations differ from those of virtual time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Break {
@@ -22,7 +22,7 @@ pub enum Break {
     Retimed = 2,
 }
 
-/// Where these words lie.
+/// The place of these words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Region {
     pub(super) breaks: usize,
@@ -31,12 +31,12 @@ pub struct Region {
 }
 
 impl Region {
-    /// Where it begins.
+    /// The begin of the region.
     pub(super) fn begin(&self) -> usize {
         self.breaks
     }
 
-    /// From `next` on, which is moved behind it.
+    /// The region from `next` on; moves `next` behind it.
     pub(super) fn of(plan: &Plan, next: &mut usize) -> Region {
         let mut take = |words: usize| {
             *next += words;
@@ -53,7 +53,8 @@ pub(super) fn time(words: &[AtomicU64]) -> Instant {
     Instant::from_words([0, 1, 2].map(|i| words[i].load(SeqCst)))
 }
 
-/// What a consumer of a delayed connection did not get. Its own thread writes; the runner's main thread when that has left.
+/// Values that a consumer of a delayed connection did not get. Its own thread writes, and after that has left, the runner's main
+/// thread.
 #[derive(Clone, Copy)]
 pub struct ReadingCells<'a> {
     pub(super) words: &'a [AtomicU64],
@@ -74,17 +75,17 @@ impl ReadingCells<'_> {
         self.add(0, visible, producer as u64);
     }
 
-    /// At `time` the version that was wanted had been overwritten already.
+    /// Counts a version that had been overwritten when the consumer wanted it at `time`.
     pub fn lost(&self, time: Instant) {
         self.add(5, time, 0);
     }
 
-    /// How many were missed; from when on the first should have been visible, and its producer.
+    /// The number of missed versions; the instant at which the first should have been visible, and its producer.
     pub fn all_missed(&self) -> (u64, Instant, usize) {
         (self.words[0].load(SeqCst), time(&self.words[1..4]), self.words[4].load(SeqCst) as usize)
     }
 
-    /// How many had been overwritten, and when first.
+    /// The number of overwritten versions, and the time of the first.
     pub fn all_lost(&self) -> (u64, Instant) {
         (self.words[5].load(SeqCst), time(&self.words[6..9]))
     }

@@ -1,4 +1,4 @@
-//! Where the rows of stimuli lie in the shared memory.
+//! The place of the rows of stimuli in the shared memory.
 
 use crate::stimulus::Shape;
 use vecud_plan::Plan;

@@ -28,7 +28,7 @@ impl<'a> Board<'a> {
     /// The board in `words`.
     ///
     /// # Panics
-    /// When there are fewer words than the layout needs.
+    /// If there are fewer words than the layout needs.
     pub fn new(words: &'a [AtomicU64], layout: &'a Layout) -> Board<'a> {
         assert!(words.len() >= layout.total, "the shared memory is too small for the plan");
         Board { words, layout }
@@ -39,7 +39,7 @@ impl<'a> Board<'a> {
         &self.words[word as usize]
     }
 
-    /// What the runner is doing.
+    /// The phase of the runner.
     pub fn phase(&self) -> Phase {
         Phase::from_word(self.global(Global::Phase).load(SeqCst))
     }
@@ -78,7 +78,7 @@ impl<'a> Board<'a> {
         own[0].store(1, SeqCst);
     }
 
-    /// The words of [that value](Board::set_initial), if there is one, and what room is left behind it.
+    /// The words of [that value](Board::set_initial), if there is one, and the room behind it.
     pub fn initial(&self, signal: SignalId) -> Option<impl Iterator<Item = u64> + use<'a>> {
         let words: &'a [AtomicU64] = &self.words[self.layout.starts[signal.0].clone()];
         (words[0].load(SeqCst) == 1).then(|| words[1..].iter().map(|word| word.load(Relaxed)))
@@ -109,7 +109,7 @@ impl<'a> Board<'a> {
         self.layout.notes[unit.0].map(|place| place.ring(self.words))
     }
 
-    /// In virtual time: the number of the next thing that is noted. One thread at a time.
+    /// In virtual time: the number of the next noted event. Precondition: one thread at a time calls it.
     pub fn next_in_order(&self) -> u64 {
         let order = self.global(Global::TraceOrder);
         let number = order.load(Relaxed).wrapping_add(1);
@@ -117,7 +117,7 @@ impl<'a> Board<'a> {
         number
     }
 
-    /// Notes what makes a clock's activations others from `time` on, if it is the first such thing. From any thread.
+    /// Notes the reason why a clock's activations differ from `time` on, if it is the first one. Any thread may call it.
     pub fn note_break(&self, unit: UnitId, what: Break, time: Instant) {
         let words = &self.words[self.layout.promise.breaks + unit.0 * BREAK..][..BREAK];
         if words[0].compare_exchange(0, what as u64, SeqCst, SeqCst).is_ok() {
@@ -143,18 +143,18 @@ impl<'a> Board<'a> {
         ReadingCells { words: &self.words[start..start + READING] }
     }
 
-    /// Where the time of a task went; `None` in virtual time.
+    /// The parts of a task's response times; `None` in virtual time.
     pub fn causes(&self, unit: UnitId) -> Option<CauseCells<'a>> {
         let start = self.layout.causes? + unit.0 * causes::WORDS;
         Some(CauseCells { words: &self.words[start..start + causes::WORDS] })
     }
 
-    /// How often a task has called each function; written by its thread alone.
+    /// The number of calls of each function by a task; its thread alone writes them.
     pub fn calls(&self, unit: UnitId) -> &'a [AtomicU64; FUNCTIONS] {
         self.counts(unit.0)
     }
 
-    /// How often an FMU was called outside of its tasks.
+    /// The number of calls of an FMU outside of its tasks.
     pub fn outside_calls(&self, plan: &Plan, fmu: FmuId) -> &'a [AtomicU64; FUNCTIONS] {
         self.counts(plan.units.len() + fmu.0)
     }
@@ -168,7 +168,7 @@ impl<'a> Board<'a> {
         CallTimes(&self.words[self.layout.call_times[fmu.0].clone()])
     }
 
-    /// The functions of an FMU that were called, by their numbers, with the calls of all tasks and those outside of them.
+    /// The called functions of an FMU, by their numbers, with the calls of all tasks and those outside of them.
     pub fn calls_of(&self, plan: &Plan, fmu: FmuId) -> impl Iterator<Item = FunctionCalls> + use<'a> {
         let own = (0..plan.units.len()).filter(|unit| plan.units[*unit].fmu == fmu);
         let mut all: Vec<_> = own.map(|unit| self.calls(UnitId(unit))).collect();

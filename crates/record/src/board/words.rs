@@ -38,7 +38,7 @@ pub enum Global {
     DmaLatency,
     /// Signal number of a crash; 0 none.
     CrashSignal,
-    /// 1 + index of the task on whose thread the crash happened; 0 none.
+    /// 1 + index of the task on whose thread the crash happened; 0: none.
     CrashTask,
     /// 1: the crash, or the call of `exit`, was on a thread that FMU code has made.
     CrashForeign,
@@ -65,10 +65,10 @@ pub enum Global {
     OverrunTime1,
     /// (continued)
     OverrunTime2,
-    /// How late that was seen, ns.
+    /// The delay at which the overrun was seen, ns.
     OverrunLate,
-    /// Written by the supervisor: 1 + index of the task of which a release has passed while its activation runs, and of which the rig
-    /// says that this ends the run (`overrun = "stop"`); 0 none.
+    /// Written by the supervisor: 1 + index of the task that has overrun and whose overrun ends the run (`overrun = "stop"`); 0:
+    /// none.
     OverdueTask,
     /// Callbacks that no instance could be told of (`vecud_fmi::foreign_calls`), in this run.
     ForeignCalls,
@@ -78,9 +78,9 @@ pub enum Global {
     Ended,
     /// A call of the C library had been refused memory before a crash: 1.
     OutOfMemory,
-    /// What FMU code printed was too much, and the rest goes nowhere: 1.
+    /// 1: FMU code printed too much, and the rest is discarded.
     LogCut,
-    /// Written by the supervisor: how often `run.log` was begun anew.
+    /// Written by the supervisor: the number of times that `run.log` was restarted.
     LogNumber,
     /// The number to which the runner has followed: it prints to the file that was begun then.
     LogFollowed,
@@ -90,7 +90,7 @@ pub enum Global {
     ReceiverTid,
     /// Kernel's id of a watchdog that has to run above all partitions; 0: there is none.
     WatchdogTid,
-    /// In virtual time: counts up with everything that a trace notes.
+    /// In virtual time: counts all events that a trace notes.
     TraceOrder,
     /// Number of words; keep last.
     Count,
@@ -108,7 +108,7 @@ pub enum Pause {
     Refused = 2,
 }
 
-/// How threads are scheduled.
+/// The scheduling of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Scheduling {
@@ -192,8 +192,8 @@ pub enum TaskWord {
     Active,
     /// Wall clock of the current activation's first FMI call, ns.
     StartedAt,
-    /// Wall clock of the last activation's last get, ns; in real time. Up to here is what every activation writes: one cache
-    /// line.
+    /// Wall clock of the last activation's last get, ns; in real time. Every activation writes the words up to here: one
+    /// cache line.
     FinishedAt,
     /// Releases that found the clock busy, ticks that found a full queue.
     Overruns,
@@ -215,7 +215,7 @@ pub enum TaskWord {
     Tid,
     /// Activations on another core than planned.
     WrongCore,
-    /// Locked sections of which the operating system has refused to raise the priority.
+    /// Number of locked sections whose priority the operating system has refused to raise.
     RaiseRefused,
     /// Set by the watchdog: it took longer than `max_execution` and lost its priority.
     Demoted,
@@ -243,11 +243,11 @@ pub enum TaskWord {
     IntervalResolution,
     /// An instant of its grid, as its thread has it.
     Origin,
-    /// Further words of it.
+    /// Further words of the origin.
     Origin1,
-    /// Further words of it.
+    /// Further words of the origin.
     Origin2,
-    /// Its thread has left: nothing of it is released any more.
+    /// The task's thread has left: it releases nothing any more.
     Left,
     /// Datagrams that were taken out of the task's socket.
     Received,
@@ -263,18 +263,18 @@ pub enum TaskWord {
     RejectedSteps,
     /// Steps that were taken back to their begin since another FMU of the group has stopped earlier, or it has itself.
     TakenBack,
-    /// How often Event Mode was entered after a step, or before one.
+    /// The number of entries into Event Mode after a step, or before one.
     Events,
     /// The furthest that a step without early return was away from its communication point by the FMU's word, s, as the bits of an
     /// `f64`.
     Deviation,
     /// Steps of the solver that has integrated the FMU.
     SolverSteps,
-    /// Steps of it that were made smaller, by their error or since the FMU has discarded them.
+    /// Number of steps of the solver that were made smaller, for their error or because the FMU has discarded them.
     SolverRejected,
-    /// How often it has asked for derivatives.
+    /// Number of evaluations of derivatives.
     RightHandSides,
-    /// The most of these in one release.
+    /// The most evaluations of derivatives in one release.
     MostRightHandSides,
     /// Jacobian matrices that it has computed.
     Jacobians,

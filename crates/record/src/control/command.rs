@@ -21,7 +21,7 @@ pub fn payload_words(elements: usize, bytes: Option<usize>) -> usize {
     elements.saturating_mul(bytes.map_or(1, bytes::words))
 }
 
-/// Words of a command with variables whose values take so many.
+/// Words of a command whose variables have values of these lengths.
 pub fn record_words(payloads: impl Iterator<Item = usize>) -> usize {
     payloads.fold(HEADER, |sum, payload| sum.saturating_add(VARIABLE_HEADER).saturating_add(payload))
 }
@@ -42,7 +42,7 @@ pub fn encode(order: u64, at: Option<Instant>, sets: &[(usize, &Values)]) -> Vec
 pub struct CommandedVariable<'a> {
     /// The number that both sides know it by.
     pub variable: usize,
-    /// How many values there are.
+    /// Number of values.
     pub elements: usize,
     payload: Record<'a>,
 }

@@ -1,7 +1,7 @@
 //! A ring of commands, and one of their outcomes: the writer of one is the reader of the other.
 //!
-//! The reader of commands finishes each by its outcome, in the order in which they were sent. The writer never has more than
-//! [`OUTSTANDING`] commands of which it has not taken the outcome, so that each outcome finds room.
+//! The reader of commands answers each with its outcome, in the order in which they were sent. The writer never has more
+//! than [`OUTSTANDING`] commands whose outcome it has not taken, so that each outcome finds room.
 
 use crate::items::{self, Item};
 use crate::ring::{Ring, RingPlace};
@@ -14,7 +14,7 @@ pub const OUTSTANDING: usize = 64;
 /// Words of an outcome.
 const OUTCOME: usize = 4;
 
-/// How a command went.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandOutcome {
     /// The command was carried out.
@@ -26,7 +26,7 @@ pub enum CommandOutcome {
         /// Which function.
         function: u8,
     },
-    /// Nothing was called: the variable has another number of elements by now.
+    /// Nothing was called: the variable's number of elements has changed.
     Resized,
     /// A tick was not taken: the instance has failed, or the stop time has come.
     Refused,
@@ -69,7 +69,7 @@ pub struct CommandReply {
     pub time: Instant,
 }
 
-/// Where the rings of commands and outcomes lie.
+/// The place of the rings of commands and outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandPlace {
     commands: RingPlace,
@@ -77,8 +77,8 @@ pub struct CommandPlace {
 }
 
 impl CommandPlace {
-    /// The place from `next` on, which it moves behind it, of a ring for commands of so many words, together or alone, each with one
-    /// more for its length.
+    /// The place of a ring from `next` on, for commands of this number of words, together or alone, each with one more for its
+    /// length; moves `next` behind it.
     pub fn after(next: &mut usize, capacity: usize) -> CommandPlace {
         let commands = RingPlace::after(next, capacity, capacity - 1);
         CommandPlace { commands, outcomes: RingPlace::after(next, OUTSTANDING * (1 + OUTCOME), OUTCOME) }
@@ -99,7 +99,7 @@ pub struct CommandRing<'a> {
 }
 
 impl<'a> CommandRing<'a> {
-    /// Writer: takes the outcome of the oldest command of which it has not taken it, once that is finished.
+    /// Writer: takes the outcome of the oldest command without a taken outcome, once that command is finished.
     pub fn take_outcome(&self) -> Option<CommandReply> {
         let mut taken = self.outcomes.take();
         let outcome = taken.next().filter(|outcome| !outcome.is_empty())?;

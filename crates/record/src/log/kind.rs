@@ -1,5 +1,5 @@
-//! What the host's lines are about: the categories of those that are problems, which `report.json` has as their kinds. A number after a
-//! blank is that of the FMU that such a line is about.
+//! Categories of the host's lines that tell of problems; `report.json` has them as kinds. A number after a blank is that of the FMU
+//! that the line is about.
 
 /// Priorities, cores or punctual wake-ups are refused.
 pub const NOT_REAL_TIME: &str = "not_real_time";
@@ -7,7 +7,7 @@ pub const NOT_REAL_TIME: &str = "not_real_time";
 pub const MEMORY_NOT_LOCKED: &str = "memory_not_locked";
 /// The clock of the releases is not set.
 pub const CLOCK_NOT_SET: &str = "clock_not_set";
-/// What keeps FMU code within bounds, or explains its harm, is missing.
+/// A protection that keeps FMU code within bounds, or explains its harm, is missing.
 pub const UNPROTECTED: &str = "unprotected";
 /// A thread, or the run, did not start.
 pub const NOT_STARTED: &str = "not_started";
@@ -20,7 +20,7 @@ pub const FILE_INCOMPLETE: &str = "file_incomplete";
 /// The trace is shorter than it should be.
 pub const TRACE_SHORTENED: &str = "trace_shortened";
 
-/// All of them.
+/// All categories.
 pub const ALL: [&str; 9] = [
     NOT_REAL_TIME,
     MEMORY_NOT_LOCKED,

@@ -1,17 +1,19 @@
-//! A log line, and the form in which a slot has it.
+//! A log line, and its form in a slot of the log's ring.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Words of the text in a slot: category and message, one after the other.
 const TEXT_WORDS: usize = 92;
-/// Words of a line in a slot: source and status and lengths, wall clock, text.
+/// Words of a line in a slot: one with source, flags, status and lengths, one with the time, and the text.
 pub(super) const BODY: usize = 2 + TEXT_WORDS;
 
+/// Bytes of the text in a slot.
 pub(super) const TEXT: usize = TEXT_WORDS * 8;
 
 /// Bytes of category and message that a slot can hold.
 pub const LONGEST: usize = TEXT;
 
-/// The category of lines that tell of a call of one of the FMU's functions.
+/// The category of lines about calls of the FMU's functions.
 pub const CALL: &[u8] = b"call";
 
 /// A log line.
@@ -39,7 +41,7 @@ pub(super) struct Speaker {
     pub(super) at: i64,
 }
 
-/// A slot, or a part of a line that needs several.
+/// The content of a slot: a line, or a part of a line that needs several slots.
 pub(super) struct Piece {
     pub(super) fmu: Option<usize>,
     pub(super) status: u8,
@@ -47,7 +49,7 @@ pub(super) struct Piece {
     pub(super) category: Vec<u8>,
     pub(super) message: Vec<u8>,
     pub(super) cut: bool,
-    /// The next slot goes on with it.
+    /// Whether the next slot has another part of the line.
     pub(super) goes_on: bool,
 }
 
@@ -59,7 +61,10 @@ impl Piece {
     }
 }
 
-/// Writes a slot, whose text fits.
+/// Writes a slot. Precondition: the text fits.
+///
+/// The first word has, from the top: 1 + the index of the FMU, or 0 for the host (32 bits), `cut` and `goes_on` (1 each), the status (6),
+/// the length of the category (12) and of the message (12).
 pub(super) fn write(body: &[AtomicU64], speaker: Speaker, [category, message]: [&[u8]; 2], cut: bool, goes_on: bool) {
     let Speaker { fmu, status, at } = speaker;
     let source = fmu.map_or(0, |fmu| fmu as u64 + 1);
@@ -72,7 +77,7 @@ pub(super) fn write(body: &[AtomicU64], speaker: Speaker, [category, message]: [
     }
 }
 
-/// Reads a slot, whatever is in it.
+/// Reads a slot of any content: FMU code may have written over it.
 pub(super) fn read(body: &[AtomicU64]) -> Piece {
     let about = body[0].load(Ordering::Relaxed);
     let category = ((about >> 12 & 0xfff) as usize).min(TEXT);
@@ -90,7 +95,7 @@ pub(super) fn read(body: &[AtomicU64]) -> Piece {
     }
 }
 
-/// What a slot has room for of a category.
+/// The part of a category that fits into a slot.
 pub(super) fn fitting(category: &[u8]) -> &[u8] {
     &category[..category.len().min(TEXT / 4)]
 }

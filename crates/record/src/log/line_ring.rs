@@ -78,7 +78,7 @@ impl<'a> LogRing<'a> {
         true
     }
 
-    /// Claims the next slots, of which the first was number `next` a moment ago; `None`: there is no room.
+    /// Claims the next slots; the number of the first was `next` a moment ago. `None`: there is no room.
     fn claim(&self, mut next: u64, count: u64, room: u64) -> Option<u64> {
         loop {
             if next.wrapping_sub(self.words[HEAD].load(Ordering::Acquire)).wrapping_add(count) > room {

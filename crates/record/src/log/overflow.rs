@@ -1,4 +1,5 @@
-//! The newest lines of an FMU that the log had no room for: severe ones apart from others, so that no flood of these takes their places.
+//! The newest lines of an FMU that found no room in the log: severe ones apart from others, so that a flood of the others does
+//! not replace them.
 //!
 //! Any thread puts a line over the oldest of its kind, without waiting: a slot has one owner at a time, who has taken it by
 //! compare-and-swap, and a slot that somebody is at is left aside. A producer that a crash has stopped leaves its slot taken.

@@ -1,9 +1,9 @@
 //! `signals.arrows`, an Arrow IPC stream, message by message: one batch is in memory. Streams of others are read as well, whose columns
 //! are numbers, booleans, strings and binaries.
 //!
-//! A stream that breaks off is read as far as its batches are whole; behind the mark of its end nothing counts. What a batch says of
-//! itself is compared with what there is of it, before anything is read by that. The reader of the crate arrow-ipc panics where a
-//! batch says that a column reaches beyond its end; its descriptions of messages are checked, so these are read with it.
+//! A stream that breaks off is read as far as its batches are whole; bytes behind the mark of its end do not count. The description
+//! of a batch is compared with the batch before anything is read by it. The reader of the crate arrow-ipc panics where a batch says
+//! that a column reaches beyond its end; its descriptions of messages are checked, so this reader uses them.
 
 use super::row::{RecordingError, Row};
 use super::row_reader::{ARROW, RowReader};
@@ -24,13 +24,13 @@ const LONGEST: u64 = 1 << 28;
 /// The rows of a file.
 pub(super) struct ArrowReader<R> {
     file: Messages<R>,
-    /// All columns, that of the time included.
+    /// The types of all columns, that of the time included.
     types: Vec<VariableType>,
     /// Units of the columns, that of the time left out.
     units: Vec<String>,
     /// Whether columns are clocks, that of the time left out.
     clocks: Vec<bool>,
-    /// Where in the body of the batch the cells of each column are.
+    /// The place of each column's cells in the body of the batch.
     columns: Vec<Column>,
     /// Rows of the batch that were not read yet.
     rows: Range<usize>,
@@ -39,20 +39,20 @@ pub(super) struct ArrowReader<R> {
 /// The messages of a file.
 struct Messages<R> {
     input: R,
-    /// What describes the message that was read last, and what it is about.
+    /// The description of the last message that was read, and its kind.
     description: Vec<u8>,
     body: Vec<u8>,
-    /// Where in the file it begins.
+    /// The place in the file at which it begins.
     begin: u64,
     end: u64,
     broke_off: bool,
 }
 
-/// Where in the body of a batch its parts are.
+/// The place of a column's parts in the body of a batch.
 struct Column {
     /// A bit for each row: whether there is a value; `None`: there always is.
     valid: Option<Range<usize>>,
-    /// Of strings and binaries where in `values` each begins, and where the last one ends.
+    /// For strings and binaries: the offsets in `values` at which each begins, and at which the last one ends.
     offsets: Range<usize>,
     values: Range<usize>,
 }
@@ -239,7 +239,7 @@ impl<R: BufRead> Messages<R> {
         Ok(is_whole)
     }
 
-    /// Reads so many bytes into `out`; `false`: there are fewer.
+    /// Reads `length` bytes into `out`; `false`: there are fewer.
     fn fill(&mut self, out: &mut Vec<u8>, length: u64) -> Result<bool, RecordingError> {
         out.clear();
         let read = (&mut self.input).take(length).read_to_end(out);
@@ -258,11 +258,11 @@ impl<R: BufRead> Messages<R> {
     }
 }
 
-/// What a value takes in its column.
+/// The width of a value in its column.
 enum Width {
     Bit,
     Bytes(usize),
-    /// As many bytes as its offsets say.
+    /// The offsets give the number of bytes.
     Any,
 }
 
@@ -279,7 +279,7 @@ fn width(variable_type: VariableType) -> Width {
     }
 }
 
-/// The word of a number of these bytes, the least significant one first.
+/// The word of a number with these bytes, the least significant one first.
 fn extended(bytes: &[u8], variable_type: VariableType) -> u64 {
     let is_signed = matches!(variable_type, VariableType::Int8 | VariableType::Int16 | VariableType::Int32);
     let is_negative = bytes.last().is_some_and(|last| last & 0x80 != 0);
@@ -320,7 +320,7 @@ fn variable_type(field: &Field) -> Option<VariableType> {
     })
 }
 
-/// What the metadata of a field has under this key; empty: nothing.
+/// The text under this key in the metadata of a field; empty: there is none.
 fn about<'a>(field: &Field<'a>, key: &str) -> &'a str {
     let metadata = field.custom_metadata().into_iter().flatten();
     metadata.filter(|entry| entry.key() == Some(key)).find_map(|entry| entry.value()).unwrap_or_default()

@@ -1,8 +1,8 @@
 //! Rows of a CSV file, line by line: the one reader for recordings, stimuli and files of other tools.
 //!
-//! Cells are separated by what separates the header's, may be quoted (separators, line ends and doubled quotes inside), and
-//! may have blanks around them. Lines end in LF or CRLF; empty ones are passed over; a byte order mark is nothing special.
-//! A row takes no more memory than [`Dialect::longest`] says.
+//! The separator of the header's cells separates all cells. Cells may be quoted (separators, line ends and doubled quotes
+//! inside), and may have blanks around them. Lines end in LF or CRLF; empty ones are passed over, and so is a byte order
+//! mark. A row takes no more memory than [`Dialect::longest`] says.
 //!
 //! The crate csv-core reads quickly and without allocation, but takes everything: `"1"2` is 12, a quote that nobody closes
 //! swallows the rest of the file, a quoted cell with a blank before it is text with quotes. It tells neither a cell's place
@@ -13,18 +13,18 @@ use super::row::{Quotes, RecordingError, Row, after};
 use super::row_reader::RowReader;
 use std::io::{BufRead, Read};
 
-/// How a file is written.
+/// The form of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
-    /// Cells are separated by the first of these that the header has outside of quotes.
+    /// The first of these characters that the header has outside of quotes separates cells.
     pub separators: &'static [u8],
     /// Bytes that a row may have.
     pub longest: usize,
-    /// What a last line is that has no end.
+    /// The meaning of a last line without an end.
     pub end: LastLine,
 }
 
-/// What a last line is that has no line feed at its end.
+/// The meaning of a last line without a line feed at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastLine {
     /// Half a row, and none: whoever wrote the file ends every row.
@@ -39,7 +39,7 @@ pub enum LastLine {
 impl Dialect {
     /// `signals.csv`.
     pub const RECORDING: Dialect = Dialect { separators: b",", longest: 64 << 20, end: LastLine::Half };
-    /// What other tools have recorded.
+    /// Recordings of other tools.
     pub const FOREIGN: Dialect = Dialect { separators: b",;\t", longest: 64 << 20, end: LastLine::HalfIfShort };
     /// Files that are written for vecud, by hand or by scripts.
     pub const STIMULUS: Dialect = Dialect { separators: b",", longest: 1 << 20, end: LastLine::Row };
@@ -133,7 +133,7 @@ impl<R: BufRead> CsvReader<R> {
         Ok(true)
     }
 
-    /// Appends the next line, a byte more of it than a row may have at most; `false`: there is none.
+    /// Appends the next line, and at most a byte more than a row may have; `false`: there is none.
     fn append_line(&mut self, bytes: &mut Vec<u8>) -> Result<bool, RecordingError> {
         let room = (self.dialect.longest + 1).saturating_sub(bytes.len()) as u64;
         match (&mut self.input).take(room).read_until(b'\n', bytes) {
@@ -145,7 +145,7 @@ impl<R: BufRead> CsvReader<R> {
         }
     }
 
-    /// What separates the cells of such a header.
+    /// The separator of the cells of a header.
     fn separator_of(&self, header: &[u8]) -> u8 {
         let mut quoted = false;
         let first = header.iter().find(|&byte| {
@@ -219,7 +219,7 @@ fn is_of_vecud(header: &Row) -> bool {
     header.text().starts_with("time,") && header.values().all(|name| name.contains('.'))
 }
 
-/// Where a header has a carriage return outside of quotes that is not at its end.
+/// The place of a carriage return in a header that is outside of quotes and not at its end.
 fn lone_return(header: &[u8]) -> Option<usize> {
     let mut quoted = false;
     header[..without_end(header)].iter().position(|byte| {

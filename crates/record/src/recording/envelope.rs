@@ -1,10 +1,10 @@
-//! Columns of a recording, thinned so that they can be drawn: of any number of rows each column keeps a fixed number of buckets,
-//! with what it showed first, last, least and most in each. No extreme is lost, however short it was.
+//! Columns of a recording, thinned for drawing: of any number of rows each column keeps a fixed number of buckets, each with its
+//! first, last, least and greatest value. No extreme is lost, however short it was.
 //!
-//! A value holds until the next one, as it does for whoever reads the variable, so a bucket begins with what the one before it
-//! ended with. All columns have the same buckets. When a recording outgrows them, neighbours become one and a bucket is twice as
-//! long; its length is a power of two in seconds. What is kept therefore depends on the rows alone: as if the length that a bucket
-//! has in the end had been known at first.
+//! A value holds until the next one, as it does for readers of the variable, so a bucket begins with the last value of the one
+//! before. All columns have the same buckets. When a recording outgrows them, neighbours become one and a bucket is twice as long;
+//! its length is a power of two in seconds. The buckets therefore depend on the rows alone: as if their final length had been
+//! known at first.
 //!
 //! Pure, and of bounded size: a row costs a comparison for each column that it may change, and no memory.
 
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// The length of the first bucket, s: about a microsecond.
 const FIRST: f64 = 1.0 / (1 << 20) as f64;
 
-/// Rows of which the times are kept; of more, nobody tells one from the next in a drawing.
+/// Rows whose times are kept; with more rows nobody tells one from the next in a drawing.
 const INSTANTS: usize = 200;
 
 /// Values of a column in a bucket; a missing value is NaN.
@@ -50,7 +50,7 @@ impl Bucket {
         (self.low, self.high) = (self.low.min(value), self.high.max(value));
     }
 
-    /// This bucket and the one after it.
+    /// This bucket and the one after it, as one.
     fn and(self, next: Bucket) -> Bucket {
         Bucket {
             first: if self.first.is_nan() { next.first } else { self.first },
@@ -61,7 +61,7 @@ impl Bucket {
     }
 }
 
-/// One column.
+/// One column of the overview.
 #[derive(Clone, Debug)]
 pub struct Envelope {
     /// Completed buckets.
@@ -125,7 +125,7 @@ impl Envelope {
         shown.filter(|value| !value.is_nan()).all(|value| value.fract() == 0.0)
     }
 
-    /// How often it has ticked; `None`: it is no clock.
+    /// The number of ticks; `None`: the column is no clock.
     pub fn ticks(&self) -> Option<u64> {
         self.ticks
     }
@@ -136,7 +136,7 @@ impl Envelope {
     }
 }
 
-/// Each two of them as one.
+/// Joins each two neighbouring buckets.
 fn halved(buckets: &[Bucket]) -> Vec<Bucket> {
     let pair = |pair: &[Bucket]| pair.iter().copied().reduce(Bucket::and).expect("a chunk has one at least");
     buckets.chunks(2).map(pair).collect()
@@ -146,9 +146,9 @@ fn halved(buckets: &[Bucket]) -> Vec<Bucket> {
 #[derive(Clone, Debug)]
 pub struct Overview {
     names: Vec<String>,
-    /// The places of these columns among all of the recording.
+    /// The indices of these columns among all columns of the recording.
     places: Vec<usize>,
-    /// By place among all of the recording, the column here; `None`: it is not drawn.
+    /// By index among all columns of the recording: the column here; `None`: it is not drawn.
     drawn: Vec<Option<usize>>,
     columns: Vec<Envelope>,
     /// Buckets that a column has at most.
@@ -164,7 +164,8 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// No row yet of the columns at these places of a recording that has columns of these `names`; `most`: buckets for each.
+    /// An overview without a row, of the columns at these indices of a recording with columns of these `names`; `most`: buckets
+    /// for each.
     pub fn new(names: &[String], places: Vec<usize>, most: usize) -> Overview {
         let mut drawn = vec![None; names.len()];
         places.iter().enumerate().for_each(|(column, place)| drawn[*place] = Some(column));
@@ -191,13 +192,14 @@ impl Overview {
         self
     }
 
-    /// No row yet of at most so many `columns`, clocks after all others: where there are more, as many of each FMU, its first
-    /// variables and then its first clocks; `most`: buckets for each.
+    /// An overview without a row, of at most `columns` columns, clocks after all others: of more columns, as many of each
+    /// FMU, its first variables and then its first clocks; `most`: buckets for each.
     pub fn of_some(names: &[String], columns: usize, most: usize, is_clock: impl Fn(usize) -> bool) -> Overview {
         Overview::new(names, first_of_each(names, columns, &is_clock), most).with_clocks(is_clock)
     }
 
-    /// What a report draws of a recording with these columns, of which those are clocks of which `is_clock` says so, by their places.
+    /// The overview that a report draws of a recording with these columns; `is_clock` says of an index whether the column is a
+    /// clock.
     pub fn of_report(names: &[String], is_clock: impl Fn(usize) -> bool) -> Overview {
         const COLUMNS: usize = 60;
         const BUCKETS: usize = 1024;
@@ -213,7 +215,7 @@ impl Overview {
         }
     }
 
-    /// Takes what holds at a time at which there is no row, as [`Overview::row`] takes one: no clock ticks.
+    /// Takes the values at a time without a row, as [`Overview::row`] takes a row: no clock ticks.
     pub fn hold(&mut self, time: f64, value: impl Fn(usize) -> Option<f64>) {
         self.reach(time);
         for (column, source) in self.columns.iter_mut().zip(&self.places) {
@@ -221,8 +223,8 @@ impl Overview {
         }
     }
 
-    /// Takes a row as [`Overview::row`], in which no other columns show something else than in the row before than those at
-    /// these places, and no other clocks tick. The first row has to be taken as a whole.
+    /// Takes a row as [`Overview::row`]. Precondition: compared with the row before, only the columns at these indices
+    /// differ, and only clocks at these indices tick; the first row was taken as a whole.
     pub fn changes(&mut self, time: f64, places: impl Iterator<Item = usize>, value: impl Fn(usize) -> Option<f64>) {
         self.reach(time);
         for place in places {
@@ -260,8 +262,8 @@ impl Overview {
         self.times
     }
 
-    /// The times of all rows, s, if there are at most so many, and so few that each can be seen: activations at which something was
-    /// recorded.
+    /// The times of all rows, s, if there are at most `most` rows, and so few that each can be seen: activations at which something
+    /// was recorded.
     pub fn instants(&self, most: usize) -> &[f64] {
         if self.instants.len() <= most.min(INSTANTS) { &self.instants } else { &[] }
     }
@@ -271,8 +273,7 @@ impl Overview {
         self.names.iter().map(String::as_str).zip(&self.columns)
     }
 
-    /// The buckets of one of its columns, at most `most` of them, and how long each is, s. The first one
-    /// begins with the first row.
+    /// At most `most` buckets of a column, and the length of each, s. The first one begins with the first row.
     pub fn buckets(&self, column: usize, most: usize) -> (f64, Vec<Bucket>) {
         let (begin, end) = self.times.unwrap_or_default();
         let (mut width, mut buckets) = (self.width, self.columns[column].all().copied().collect::<Vec<_>>());
@@ -284,8 +285,8 @@ impl Overview {
     }
 }
 
-/// The places of at most so many columns: of each FMU its first ones, as many as of the others. Clocks come after all that is none:
-/// what a variable shows is in no other section of a report, and what a clock does is in most of them.
+/// The indices of at most `most` columns: of each FMU its first ones, as many as of the others. Clocks come after all other
+/// columns: no other section of a report shows values of variables, and most of them show clocks.
 fn first_of_each(names: &[String], most: usize, is_clock: impl Fn(usize) -> bool) -> Vec<usize> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     let (clocks, variables): (Vec<usize>, Vec<usize>) = (0..names.len()).partition(|place| is_clock(*place));

@@ -22,17 +22,17 @@ use std::ops::Range;
 use std::{fmt, mem};
 use vecud_description::{VariableType, word};
 
-/// The first of the magic bytes, with which no text begins.
+/// The first of the magic bytes; no text begins with it.
 pub(super) const FIRST_BYTE: u8 = 0x89;
-/// Longer records are no recording's: 4096 columns need less.
+/// The longest record of a recording, bytes: 4096 columns need less.
 const LONGEST: u64 = 1 << 28;
 
-/// Before the content of a record: its opcode, and its length in 8 bytes.
+/// Bytes before the content of a record: its opcode, and its length in 8 bytes.
 const HEAD: usize = 9;
 /// The bytes of a chunk before its content, without the name of its compression: times, size, checksum, the length of that
 /// name, and the size of the content.
 const CHUNK_HEAD: usize = 40;
-/// LZ4 makes nothing smaller than one in so many bytes.
+/// LZ4 shrinks data at most by this factor.
 const DENSEST: u64 = 256;
 
 /// The rows of a file.
@@ -43,7 +43,7 @@ pub(super) struct McapReader<R> {
     content: Content,
     /// Present values of the columns.
     cells: Vec<String>,
-    /// The message of the row that is being read; `next` is the first one of the row after it.
+    /// The present message of the row that is read; `next` is the message after it.
     message: Message,
     next: Message,
     has_next: bool,
@@ -52,24 +52,24 @@ pub(super) struct McapReader<R> {
 /// The records of a file.
 struct Records<R> {
     input: R,
-    /// Content of the one that was read last.
+    /// Content of the last record.
     data: Vec<u8>,
-    /// Where in the file it begins.
+    /// The place in the file at which the record begins.
     begin: u64,
     end: u64,
     broke_off: bool,
 }
 
-/// What the file has told of its messages.
+/// The metadata of the file that was read so far.
 #[derive(Default)]
 struct Content {
-    /// Names of the columns, what they show before the first message, and their units; `None`: not yet.
+    /// Names of the columns, their values before the first message, and their units; `None`: not read yet.
     columns: Option<[Vec<String>; 3]>,
     /// The columns of strings.
     strings: HashSet<usize>,
     /// The columns of clocks.
     clocks: HashSet<usize>,
-    /// By FMU: what its columns are called in messages.
+    /// By FMU: the index of each column by its name in messages.
     keys: HashMap<String, HashMap<String, usize>>,
     /// By schema in protobuf: its fields, by their numbers.
     schemas: HashMap<u16, HashMap<u32, Field>>,
@@ -84,14 +84,14 @@ struct Topic {
     form: Form,
 }
 
-/// How the messages of a channel are written.
+/// The form of a channel's messages.
 enum Form {
     Json,
     /// The fields of this schema.
     Protobuf(u16),
 }
 
-/// What a message says, as text.
+/// The content of a message, as text.
 #[derive(Default)]
 struct Message {
     log_time: u64,
@@ -102,7 +102,7 @@ struct Message {
 }
 
 impl<R: BufRead> McapReader<R> {
-    /// Reads up to the first message. Puts the names of the columns into `header`.
+    /// Reads a file up to its first message. Puts the names of the columns into `header`.
     pub(super) fn new(input: R, header: &mut Row) -> Result<McapReader<R>, RecordingError> {
         let mut rows = McapReader {
             file: Records { input, data: Vec::new(), begin: 0, end: 0, broke_off: false },
@@ -177,7 +177,7 @@ impl<R: BufRead> RowReader for McapReader<R> {
         while self.has_next && (self.next.log_time, self.next.time) == moment {
             mem::swap(&mut self.message, &mut self.next);
             for (column, value) in &self.message.values {
-                // A clock that one activation has ticked has ticked.
+                // A clock ticks in the row if one activation ticks it.
                 if &self.message.text[value.clone()] == "0" && self.content.clocks.contains(column) {
                     continue;
                 }
@@ -201,7 +201,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Reads so many bytes into `data`; `false`: there are fewer.
+    /// Reads `length` bytes into `data`; `false`: there are fewer.
     fn fill(&mut self, length: u64) -> Result<bool, RecordingError> {
         self.data.clear();
         let read = (&mut self.input).take(length).read_to_end(&mut self.data);
@@ -210,7 +210,7 @@ impl<R: BufRead> Records<R> {
         Ok(read == length)
     }
 
-    /// Reads the next record into `data`, and gives its opcode; `None`: there is none.
+    /// Reads the next record into `data`, and returns its opcode; `None`: there is none.
     fn next(&mut self) -> Result<Option<u8>, RecordingError> {
         self.begin = self.end;
         let mut whole = self.fill(HEAD as u64)?;
@@ -229,14 +229,14 @@ impl<R: BufRead> Records<R> {
         self.broke_off = !whole;
         match opcode {
             _ if !whole => Ok(None),
-            // The summary repeats what was there.
+            // The summary after it repeats earlier records.
             op::DATA_END if self.data.len() == 4 => Ok(None),
             op::DATA_END => Err(self.damaged("the end of the data is none")),
             opcode => Ok(Some(opcode)),
         }
     }
 
-    /// Where in `data` the records of a chunk are, when they are no longer compressed.
+    /// The range of a chunk's records in `data`, after decompression.
     fn chunk(&mut self) -> Result<Range<usize>, RecordingError> {
         let (header, data) = match parse(op::CHUNK, &self.data) {
             Ok(Record::Chunk { header, data }) => (header, data),
@@ -282,10 +282,10 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// What LZ4 has packed, which says that it has so many bytes; `None`: it is nothing of the kind.
+/// Unpacks data that LZ4 has packed and that has this size; `None`: the data is not that.
 fn unpack(packed: &[u8], size: u64) -> Option<Vec<u8>> {
     let mut unpacked = Vec::with_capacity(usize::try_from(size).ok()?);
-    // A byte more shows that there are too many.
+    // One more byte shows that there are too many.
     FrameDecoder::new(packed).take(size + 1).read_to_end(&mut unpacked).ok()?;
     (unpacked.len() as u64 == size).then_some(unpacked)
 }
@@ -297,8 +297,8 @@ fn inner_record(bytes: &[u8]) -> Option<(u8, &[u8])> {
     Some((opcode, rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)?))
 }
 
-/// A record, or what is wrong with it. The crate asks for as much memory as the length before a text says, up to 4 GiB, and
-/// finds out then that there is less.
+/// A record, or a description of its error. The crate would allocate as much memory as the length before a text says, up to
+/// 4 GiB, before it finds that there is less.
 fn parse(opcode: u8, data: &[u8]) -> Result<Record<'_>, String> {
     if skip_texts(opcode, data).is_none() {
         return Err("a text reaches beyond the end of its record".to_owned());
@@ -308,7 +308,7 @@ fn parse(opcode: u8, data: &[u8]) -> Result<Record<'_>, String> {
 
 /// The bytes after the texts of a record; `None`: a text is not completely inside.
 fn skip_texts(opcode: u8, data: &[u8]) -> Option<&[u8]> {
-    // Bytes before the texts, the number of those that are always there, and whether pairs of them follow.
+    // Bytes before the texts, the number of texts, and whether a list of pairs of texts follows.
     let (before, texts, pairs) = match opcode {
         op::CHUNK => (28, 1, false),
         // The third one is the schema itself.
@@ -343,13 +343,13 @@ fn skip_texts(opcode: u8, data: &[u8]) -> Option<&[u8]> {
 }
 
 impl Content {
-    /// Takes a record. Whether it was a message, which is then in `message`.
+    /// Takes a record. Returns whether it was a message, which is then in `message`.
     fn take(&mut self, opcode: u8, data: &[u8], message: &mut Message) -> Result<bool, RecordingError> {
         if ![op::METADATA, op::SCHEMA, op::CHANNEL, op::MESSAGE].contains(&opcode) {
             return Ok(false);
         }
         match parse(opcode, data).map_err(|what| RecordingError::of_file(format!("is damaged: {what}")))? {
-            // Once: rows have as many cells as there were then.
+            // Only the first one: rows have as many cells as it has columns.
             Record::Metadata(record) if record.name == SIGNALS && self.columns.is_none() => {
                 let list = |key| {
                     let text: Option<&String> = record.metadata.get(key);
@@ -362,7 +362,7 @@ impl Content {
                     return Err(RecordingError::of_file(format!("is damaged: it has two columns \"{twice}\"")));
                 }
                 start.resize(names.len(), String::new());
-                // What was recorded before there were units has none.
+                // Older recordings have no units.
                 let mut units = list(UNITS).unwrap_or_default();
                 units.resize(names.len(), String::new());
                 for (column, (name, key)) in names.iter().zip(keys(&names)).enumerate() {
@@ -399,7 +399,7 @@ impl Content {
                     Some(Form::Protobuf(schema)) => message.read_protobuf(&data, self.schemas.get(schema), columns),
                     Some(Form::Json) | None => message.read_json(&data, columns, &self.strings),
                 };
-                read.and_then(|()| message.settle_time()).map_err(|what| {
+                read.and_then(|()| message.parse_time()).map_err(|what| {
                     RecordingError::of_file(format!("the message of log_time {} {what}", header.log_time))
                 })?;
                 return Ok(true);
@@ -409,7 +409,7 @@ impl Content {
         Ok(false)
     }
 
-    /// Whether a message is one of vecud's, and follows the one before it on its channel.
+    /// Checks that a message is one of vecud's, and that it follows the one before it on its channel.
     fn check(&mut self, header: &MessageHeader) -> Result<(), RecordingError> {
         if self.columns.is_none() {
             let what = format!("no recording of vecud's: it has no metadata \"{SIGNALS}\"");
@@ -417,7 +417,7 @@ impl Content {
         }
         let Some(Topic { topic, last, .. }) = self.channels.get_mut(&header.channel_id) else { return Ok(()) };
         let before = mem::replace(last, header.sequence);
-        // 0 is no number.
+        // 0 means that a message has no number.
         if before == 0 || header.sequence == 0 || header.sequence == before.wrapping_add(1) {
             return Ok(());
         }
@@ -433,14 +433,14 @@ fn fmu(topic: &str) -> &str {
 }
 
 impl Message {
-    /// Begins anew.
+    /// Empties the message.
     fn begin(&mut self, log_time: u64) {
         (self.log_time, self.time, self.time_text) = (log_time, f64::NAN, 0..0);
         self.text.clear();
         self.values.clear();
     }
 
-    /// Reads a message in JSON. An error says what is wrong with it; so do those of the functions below.
+    /// Reads a message in JSON. An error of this function, and of the next ones, completes "the message …".
     fn read_json(
         &mut self,
         data: &[u8],
@@ -494,8 +494,8 @@ impl Message {
         Ok(())
     }
 
-    /// Finds out what the text of the time means.
-    fn settle_time(&mut self) -> Result<(), String> {
+    /// Parses the text of the time.
+    fn parse_time(&mut self) -> Result<(), String> {
         if self.time_text.is_empty() {
             return Err("has no time".to_owned());
         }
@@ -503,14 +503,14 @@ impl Message {
         if self.time.is_finite() { Ok(()) } else { Err("has no number as its time".to_owned()) }
     }
 
-    /// Appends a value as `signals.csv` has it.
+    /// Appends a value in the form of `signals.csv`.
     fn append_word(&mut self, variable_type: VariableType, word: u64) -> Range<usize> {
         let begin = self.text.len();
         word::write(&mut self.text, word, variable_type).expect("strings take everything");
         begin..self.text.len()
     }
 
-    /// Appends a value in JSON as `signals.csv` has it.
+    /// Appends a value in JSON in the form of `signals.csv`.
     fn append_json(&mut self, json: &str) -> Range<usize> {
         let begin = self.text.len();
         self.text += match json {
@@ -527,7 +527,7 @@ impl Message {
         begin..self.text.len()
     }
 
-    /// Appends a string in JSON, or null, as `signals.csv` has it.
+    /// Appends a string in JSON, or null, in the form of `signals.csv`.
     fn append_json_string(&mut self, json: &str) -> Result<Range<usize>, serde_json::Error> {
         let begin = self.text.len();
         if let Some(Key(string)) = serde_json::from_str(json)? {
@@ -546,7 +546,7 @@ struct JsonFields<'a> {
     message: &'a mut Message,
     columns: Option<&'a HashMap<String, usize>>,
     strings: &'a HashSet<usize>,
-    /// One that is no column.
+    /// A name that is no column's.
     unknown: &'a mut Option<String>,
 }
 

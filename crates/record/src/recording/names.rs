@@ -1,4 +1,4 @@
-//! What columns are called in messages.
+//! The names of columns in messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,8 @@ pub const NAMES: &str = "names";
 pub const START: &str = "start";
 /// JSON, a list of texts: the types of the columns, as FMI 3.0 calls them.
 pub const TYPES: &str = "types";
-/// JSON, a list of texts, each empty where there is no unit. Channels have an entry of this name, too: an object that has, by what
-/// columns are called in messages, the units of those that have one.
+/// JSON, a list of texts, each empty where there is no unit. Channels have an entry of this name, too: an object with the units of
+/// the columns that have one, by their names in messages.
 pub const UNITS: &str = "units";
 
 /// For each column the name that its values have in messages of its FMU: without the FMU's, as long as it is the first one

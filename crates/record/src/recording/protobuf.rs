@@ -1,10 +1,10 @@
-//! Messages in the binary form of protobuf, and the schema that says what is in them, as far as recordings have them.
+//! Messages in the binary form of protobuf, and their schema, as far as recordings have them.
 //!
-//! * A message has one field for its time, and one for each column, whose number is the column's place in the recording and
-//!   [`FIRST_COLUMN`], beyond [`RESERVED`] numbers. What is not in a message was neither set nor read. Field [`ABSENT`] has the numbers of fields whose
-//!   column has no value any more.
-//! * The schema is a `FileDescriptorSet` with one message type of `proto2`. A field's JSON name is what the column is called
-//!   in messages, its own name is that with an underscore for each character that no identifier has.
+//! * A message has one field for its time, and one for each column: [`FIRST_COLUMN`] and on, in the order of the recording,
+//!   without the [`RESERVED`] numbers. A column whose field is not in a message was neither set nor read. Field [`ABSENT`] has the
+//!   numbers of fields whose column has no value any more.
+//! * The schema is a `FileDescriptorSet` with one message type of `proto2`. A field's JSON name is the column's name in
+//!   messages; its own name is that with an underscore for each character that no identifier has.
 //!
 //! <https://protobuf.dev/programming-guides/encoding>
 
@@ -22,22 +22,22 @@ pub const FIRST_COLUMN: u32 = 3;
 /// The fields that protobuf keeps for itself: columns pass over them.
 pub const RESERVED: Range<u32> = 19_000..20_000;
 
-/// What the schema says of a message type's field.
+/// A field of a message type, as its schema has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Number of the field in messages.
     pub number: u32,
-    /// An identifier.
+    /// Name of the field, an identifier.
     pub name: String,
-    /// Name in JSON; for the field of a column, the column's name.
+    /// Name of the field in JSON; for the field of a column, the column's name.
     pub json_name: String,
-    /// Its type, as schemas have it.
+    /// Type of the field's values.
     pub kind: FieldType,
-    /// The field is a list of such values.
+    /// Whether the field is a list of such values.
     pub repeated: bool,
 }
 
-/// Types of fields: those numbers of `FieldDescriptorProto.Type` that recordings have.
+/// Types of fields: those of `FieldDescriptorProto.Type` that recordings have, with their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "they are called as in protobuf")]
 pub enum FieldType {
@@ -80,7 +80,7 @@ impl FieldType {
         }
     }
 
-    /// How values are in messages.
+    /// Encoding of the type's values in messages.
     pub fn wire(self) -> WireType {
         match self {
             FieldType::Double => WireType::Eight,
@@ -92,7 +92,7 @@ impl FieldType {
         }
     }
 
-    /// The type whose values have the same text, and their word from what a message has; `None`: it is of another type, or has none.
+    /// A value of a message as a word, with the type whose values have the same text; `None`: the value is of another type, or no number.
     fn word(self, value: Value) -> Option<(VariableType, u64)> {
         Some(match (self, value) {
             (FieldType::Double, Value::Eight(bits)) => (VariableType::Float64, bits),
@@ -108,7 +108,7 @@ impl FieldType {
 }
 
 impl Field {
-    /// Appends the value of such a field as `signals.csv` has it; `None`: it is of another type.
+    /// Appends a value of the field in the form of `signals.csv`; `None`: the value is of another type.
     pub fn write(&self, out: &mut String, value: Value) -> Option<()> {
         match (self.kind, value) {
             (FieldType::String, Value::Bytes(bytes)) => text::write_string(out, std::str::from_utf8(bytes).ok()?),
@@ -122,7 +122,7 @@ impl Field {
     }
 }
 
-/// How a value is in a message, by its number there.
+/// Encoding of a value in a message, by its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireType {
     /// Seven bits in each byte, the least first.
@@ -133,6 +133,15 @@ pub enum WireType {
     Bytes = 2,
     /// Four bytes.
     Four = 5,
+}
+
+impl WireType {
+    /// `None`: no kind that recordings have.
+    fn of_tag(tag: u64) -> Option<WireType> {
+        [WireType::Varint, WireType::Eight, WireType::Bytes, WireType::Four]
+            .into_iter()
+            .find(|own| *own as u64 == tag & 7)
+    }
 }
 
 /// A value in a message.
@@ -153,7 +162,7 @@ pub fn tag(number: u32, wire: WireType) -> u64 {
     u64::from(number) << 3 | wire as u64
 }
 
-/// Appends a number of seven bits a byte.
+/// Appends a number as a varint: seven bits a byte.
 #[inline]
 pub fn put_varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -175,10 +184,10 @@ pub fn put_bytes(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// The fields of a message, one after the other; an error: what is left is no field.
+/// The fields of a message, one after the other; an error: the rest is no field.
 pub struct Fields<'a>(pub &'a [u8]);
 
-/// What no message has: it breaks off, or has a kind of value that recordings have not.
+/// The bytes are no field: they break off, or have a kind of value that recordings do not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoField;
 
@@ -193,15 +202,14 @@ impl<'a> Iterator for Fields<'a> {
 impl<'a> Fields<'a> {
     fn field(&mut self) -> Option<(u32, Value<'a>)> {
         let tag = take_varint(&mut self.0)?;
-        let value = match tag & 7 {
-            0 => Value::Varint(take_varint(&mut self.0)?),
-            1 => Value::Eight(u64::from_le_bytes(self.array()?)),
-            2 => {
+        let value = match WireType::of_tag(tag)? {
+            WireType::Varint => Value::Varint(take_varint(&mut self.0)?),
+            WireType::Eight => Value::Eight(u64::from_le_bytes(self.array()?)),
+            WireType::Bytes => {
                 let length = usize::try_from(take_varint(&mut self.0)?).ok()?;
                 Value::Bytes(self.0.split_off(..length)?)
             }
-            5 => Value::Four(u32::from_le_bytes(self.array()?)),
-            _ => return None,
+            WireType::Four => Value::Four(u32::from_le_bytes(self.array()?)),
         };
         Some((u32::try_from(tag >> 3).ok()?, value))
     }
@@ -213,7 +221,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Takes a number of seven bits a byte off the beginning.
+/// Takes a varint off the beginning.
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
@@ -226,34 +234,69 @@ pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
+/// Numbers of the fields of `descriptor.proto`, by their messages, as far as schemas of recordings have them.
+mod descriptor {
+    /// Fields of `FileDescriptorSet`.
+    pub mod set {
+        pub const FILE: u32 = 1;
+    }
+    /// Fields of `FileDescriptorProto`.
+    pub mod file {
+        pub const NAME: u32 = 1;
+        pub const PACKAGE: u32 = 2;
+        pub const MESSAGE_TYPE: u32 = 4;
+        pub const SYNTAX: u32 = 12;
+    }
+    /// Fields of `DescriptorProto`.
+    pub mod message {
+        pub const NAME: u32 = 1;
+        pub const FIELD: u32 = 2;
+    }
+    /// Fields of `FieldDescriptorProto`, and values of its label.
+    pub mod field {
+        pub const NAME: u32 = 1;
+        pub const NUMBER: u32 = 3;
+        pub const LABEL: u32 = 4;
+        pub const TYPE: u32 = 5;
+        pub const OPTIONS: u32 = 8;
+        pub const JSON_NAME: u32 = 10;
+        pub const LABEL_OPTIONAL: u64 = 1;
+        pub const LABEL_REPEATED: u64 = 3;
+    }
+    /// Fields of `FieldOptions`.
+    pub mod options {
+        pub const PACKED: u32 = 2;
+    }
+}
+use descriptor::{field, file, message, options, set};
+
 /// The schema of a message type: a `FileDescriptorSet`.
-pub fn schema(package: &str, message: &str, fields: &[Field]) -> Vec<u8> {
-    let mut descriptor = Vec::new();
-    put_bytes(&mut descriptor, 1, message.as_bytes());
-    for field in fields {
-        let mut own = Vec::new();
-        put_bytes(&mut own, 1, field.name.as_bytes());
-        put_number(&mut own, 3, field.number.into());
-        let (optional, repeated) = (1, 3);
-        put_number(&mut own, 4, if field.repeated { repeated } else { optional });
-        put_number(&mut own, 5, field.kind as u64);
-        if field.repeated {
+pub fn schema(package: &str, name: &str, fields: &[Field]) -> Vec<u8> {
+    let mut message = Vec::new();
+    put_bytes(&mut message, message::NAME, name.as_bytes());
+    for own in fields {
+        let mut field = Vec::new();
+        put_bytes(&mut field, field::NAME, own.name.as_bytes());
+        put_number(&mut field, field::NUMBER, own.number.into());
+        put_number(&mut field, field::LABEL, if own.repeated { field::LABEL_REPEATED } else { field::LABEL_OPTIONAL });
+        put_number(&mut field, field::TYPE, own.kind as u64);
+        if own.repeated {
             let mut packed = Vec::new();
-            put_number(&mut packed, 2, 1);
-            put_bytes(&mut own, 8, &packed);
+            put_number(&mut packed, options::PACKED, 1);
+            put_bytes(&mut field, field::OPTIONS, &packed);
         }
-        put_bytes(&mut own, 10, field.json_name.as_bytes());
-        put_bytes(&mut descriptor, 2, &own);
+        put_bytes(&mut field, field::JSON_NAME, own.json_name.as_bytes());
+        put_bytes(&mut message, message::FIELD, &field);
     }
     let mut file = Vec::new();
-    put_bytes(&mut file, 1, format!("{package}/{message}.proto").as_bytes());
+    put_bytes(&mut file, file::NAME, format!("{package}/{name}.proto").as_bytes());
     if !package.is_empty() {
-        put_bytes(&mut file, 2, package.as_bytes());
+        put_bytes(&mut file, file::PACKAGE, package.as_bytes());
     }
-    put_bytes(&mut file, 4, &descriptor);
-    put_bytes(&mut file, 12, b"proto2");
+    put_bytes(&mut file, file::MESSAGE_TYPE, &message);
+    put_bytes(&mut file, file::SYNTAX, b"proto2");
     let mut set = Vec::new();
-    put_bytes(&mut set, 1, &file);
+    put_bytes(&mut set, set::FILE, &file);
     set
 }
 
@@ -262,9 +305,9 @@ pub fn schema(package: &str, message: &str, fields: &[Field]) -> Vec<u8> {
 /// # Errors
 /// The schema is invalid, or has a form that recordings do not use.
 pub fn read_schema(set: &[u8]) -> Result<Vec<Field>, NoField> {
-    let file = bytes_of(set, 1)?.next().ok_or(NoField)?;
-    let descriptor = bytes_of(file, 4)?.next().ok_or(NoField)?;
-    bytes_of(descriptor, 2)?.map(read_field).collect()
+    let file = bytes_of(set, set::FILE)?.next().ok_or(NoField)?;
+    let message = bytes_of(file, file::MESSAGE_TYPE)?.next().ok_or(NoField)?;
+    bytes_of(message, message::FIELD)?.map(read_field).collect()
 }
 
 /// The contents of all fields of bytes with this number.
@@ -286,14 +329,14 @@ fn read_field(descriptor: &[u8]) -> Result<Field, NoField> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| NoField);
     for part in Fields(descriptor) {
         match part? {
-            (1, Value::Bytes(bytes)) => field.name = text(bytes)?,
-            (3, Value::Varint(number)) => field.number = u32::try_from(number).map_err(|_| NoField)?,
-            (4, Value::Varint(label)) => field.repeated = label == 3,
-            (5, Value::Varint(number)) => {
+            (field::NAME, Value::Bytes(bytes)) => field.name = text(bytes)?,
+            (field::NUMBER, Value::Varint(number)) => field.number = u32::try_from(number).map_err(|_| NoField)?,
+            (field::LABEL, Value::Varint(label)) => field.repeated = label == field::LABEL_REPEATED,
+            (field::TYPE, Value::Varint(number)) => {
                 let kind = FieldType::ALL.into_iter().find(|kind| *kind as u64 == number);
                 field.kind = kind.ok_or(NoField)?;
             }
-            (10, Value::Bytes(bytes)) => field.json_name = text(bytes)?,
+            (field::JSON_NAME, Value::Bytes(bytes)) => field.json_name = text(bytes)?,
             _ => (),
         }
     }

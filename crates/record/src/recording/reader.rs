@@ -17,9 +17,9 @@ pub struct Recording<R> {
     names: Vec<String>,
     /// The files that come after the one that is read.
     further: Option<Further<R>>,
-    /// The place of that one among all of them, counted from 0.
+    /// Index of that file among all files, counted from 0.
     file: u32,
-    /// One before it has broken off.
+    /// Whether a file before it has broken off.
     broke_off: bool,
 }
 
@@ -33,7 +33,7 @@ enum Format<R> {
     Arrow(Box<arrow::ArrowReader<R>>),
 }
 
-/// Why [`Format::Arrow`](vecud_plan::Format) is refused by a program that was built without it, and what helps.
+/// The reason why a program without the feature refuses [`Format::Arrow`](vecud_plan::Format), and the way out.
 pub const WITHOUT_ARROW: &str = "this vecud was built without the feature arrow: cargo install --features arrow";
 
 impl<R: BufRead> Recording<R> {
@@ -49,8 +49,8 @@ impl<R: BufRead> Recording<R> {
         }
     }
 
-    /// Begins to read a file of somebody else; it may be MCAP, too, if vecud has written that. What its first column, the
-    /// time, is called is the caller's concern.
+    /// Begins to read a file of another tool; it may be MCAP, too, if vecud has written it. The caller judges the name of
+    /// the first column, the time.
     ///
     /// # Errors
     /// The file has no header.
@@ -89,7 +89,7 @@ impl<R: BufRead> Recording<R> {
     /// Reads the next row; `false`: there is none.
     ///
     /// # Errors
-    /// The next one is no row, or a further file has other columns. Whether times are in order is the caller's concern.
+    /// The next row is invalid, or a further file has other columns. The caller judges whether times are in order.
     pub fn read(&mut self, row: &mut Row) -> Result<bool, RecordingError> {
         row.file = self.file;
         while !self.format.rows_mut().read(row).map_err(|error| error.in_file(self.file))? {
@@ -118,8 +118,8 @@ impl<R: BufRead> Recording<R> {
         Ok(true)
     }
 
-    /// Whether reading has come to an end in the middle of a row, or of a chunk, which was left out: whoever has written the
-    /// file was killed, or a copy of it was not finished.
+    /// Whether reading has ended in the middle of a row, or of a chunk, which was left out: the writer of the file was
+    /// killed, or a copy was not finished.
     pub fn broke_off(&self) -> bool {
         self.broke_off || self.format.rows().broke_off()
     }

@@ -3,18 +3,18 @@
 use std::fmt;
 use std::mem;
 
-/// What a recording says of one time: the cells of a line, the first of which is the time.
+/// The content of a recording at one time: the cells of a line, the first of which is the time.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     /// s; of a header no number.
     pub time: f64,
-    /// The line, without its end; behind it, cells that are no part of it as they stand (`""` is one quote).
+    /// The line, without its end; behind it, cells that do not stand in the line in this form (`""` is one quote).
     text: String,
     length: usize,
     cells: Vec<Cell>,
     /// Counted from 1; 0: the file has none.
     line: u64,
-    /// Of several files one after the other, in which it is.
+    /// Of several files one after the other: the index of the row's file.
     pub(super) file: u32,
 }
 
@@ -22,7 +22,7 @@ pub struct Row {
 struct Cell {
     begin: usize,
     end: usize,
-    /// Where it stands in the line.
+    /// The place of the cell in the line.
     at: usize,
     quotes: Quotes,
 }
@@ -32,14 +32,14 @@ struct Cell {
 pub(super) enum Quotes {
     /// There are none.
     None,
-    /// They stand around it.
+    /// Quotes stand around the cell.
     Around,
-    /// They stand around it, and inside of it two are one.
+    /// Quotes stand around the cell, and two quotes inside of it are one.
     Doubled,
 }
 
 impl Row {
-    /// How many cells it has, that of the time included.
+    /// The number of cells, that of the time included.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
@@ -52,7 +52,7 @@ impl Row {
     /// The text of a cell, without quotes and blanks around it; the time is cell 0.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// If there are fewer cells.
     pub fn cell(&self, cell: usize) -> &str {
         let Cell { begin, end, .. } = self.cells[cell];
         &self.text[begin..end]
@@ -61,7 +61,7 @@ impl Row {
     /// Whether a cell stands in quotes, which tells an empty string from none.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// If there are fewer cells.
     pub fn is_quoted(&self, cell: usize) -> bool {
         self.cells[cell].quotes != Quotes::None
     }
@@ -71,7 +71,7 @@ impl Row {
         self.cells.get(1..).unwrap_or_default().iter().map(|cell| &self.text[cell.begin..cell.end])
     }
 
-    /// All of it, as it is in a CSV file.
+    /// The whole line, as it is in a CSV file.
     pub fn text(&self) -> &str {
         &self.text[..self.length]
     }
@@ -150,12 +150,12 @@ impl Row {
         RecordingError { file: self.file, line, column, message }
     }
 
-    /// To be a header.
+    /// A row for a header.
     pub(super) fn header() -> Row {
         Row { time: f64::NAN, ..Row::default() }
     }
 
-    /// Begins anew, without a line number. What it had room for is given to the caller.
+    /// Empties the row, without a line number, and gives its buffer to the caller.
     pub(super) fn restart(&mut self) -> Vec<u8> {
         (self.line, self.length) = (0, 0);
         self.cells.clear();
@@ -201,7 +201,7 @@ impl Row {
     }
 }
 
-/// Line and column behind these bytes, of which the first stands at `place`. Characters are counted.
+/// Line and column behind these bytes, which begin at `place`. Characters are counted.
 pub(super) fn after(place: (u64, u32), bytes: &[u8]) -> (u64, u32) {
     bytes.iter().fold(place, |(line, column), byte| match byte {
         b'\n' => (line + 1, 1),
@@ -214,7 +214,7 @@ pub(super) fn after(place: (u64, u32), bytes: &[u8]) -> (u64, u32) {
 /// Why a file cannot be read, or not any further.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordingError {
-    /// Of several files one after the other, which one it is: counted from 0.
+    /// Of several files one after the other: the index of the file, counted from 0.
     pub file: u32,
     /// Line, counted from 1; 0: the error is about the file, or about a place that the message names.
     pub line: u64,

@@ -2,7 +2,7 @@
 
 use super::row::{RecordingError, Row};
 
-/// With these bytes an Arrow stream begins, and no text.
+/// An Arrow stream begins with these bytes, and no text does.
 pub(super) const ARROW: [u8; 4] = [0xFF; 4];
 
 /// The rows of one file.

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Extensions of the formats. All have the same rows; the first one can be read by every vecud and is looked for first.
 const EXTENSIONS: [&str; 3] = ["csv", "mcap", "arrows"];
 
-/// The files that may be there, for people.
+/// The possible names, for messages.
 pub const ANY: &str = "signals.csv, signals.mcap or signals.arrows";
 
-/// The files of a recording in one format; in `report.json` as it is here.
+/// The files of a recording in one format; `report.json` has this form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Files {
     /// Name of the first kept file.
@@ -21,7 +21,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Finds the files of this recording among the names in a folder; `None`: there are none.
+    /// The files of this recording among the names in a folder; `None`: there are none.
     pub fn among<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Option<Files> {
         let (_, extension) = self.first.rsplit_once('.')?;
         if self.first == name(None, extension) {
@@ -38,8 +38,8 @@ pub fn name(number: Option<u32>, extension: &str) -> String {
     number.map_or(format!("signals.{extension}"), |number| format!("signals-{number:06}.{extension}"))
 }
 
-/// Whether a recording has a file of this name.
-pub fn is_one(file: &str) -> bool {
+/// Whether this is the name of a file of a recording.
+pub fn is_name_of_recording(file: &str) -> bool {
     EXTENSIONS.into_iter().any(|extension| file == name(None, extension) || number(file, extension).is_some())
 }
 
@@ -49,8 +49,8 @@ fn number(file: &str, extension: &str) -> Option<u32> {
     (number > 0 && file == name(Some(number), extension)).then_some(number)
 }
 
-/// Finds the files of a recording among the names in a folder, in the order of time: of several formats, one is chosen.
-/// Empty: there is none.
+/// The files of a recording among the names in a folder, in the order of time; if there are several formats, those of the first
+/// in `EXTENSIONS`. Empty: there are none.
 ///
 /// # Errors
 /// The name of a file that is missing between two others.
@@ -87,12 +87,12 @@ mod tests {
             "signals.arrows",
             "signals-000002.arrows",
         ] {
-            assert!(is_one(ours), "{ours}");
+            assert!(is_name_of_recording(ours), "{ours}");
         }
         for other in
             ["signals-0.csv", "signals-000000.csv", "signals-1.csv", "signals-0000001.csv", "signals-+00001.csv"]
         {
-            assert!(!is_one(other), "{other}");
+            assert!(!is_name_of_recording(other), "{other}");
         }
         for other in [
             "signals.arrow",
@@ -102,7 +102,7 @@ mod tests {
             "signals-9999999999.csv",
             "signals",
         ] {
-            assert!(!is_one(other), "{other}");
+            assert!(!is_name_of_recording(other), "{other}");
         }
     }
 

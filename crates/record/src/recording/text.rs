@@ -1,7 +1,7 @@
 //! Strings and binaries as recordings show them: strings in quotes (RFC 4180), so that an empty one is told from none; binaries as
 //! `0x` and two hexadecimal digits a byte, so that no reader takes one for a number.
 
-/// Appends a string in quotes, of which each inside is doubled.
+/// Appends a string in quotes; quotes inside are doubled.
 pub fn write_string(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
@@ -24,7 +24,7 @@ pub fn write_binary(out: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Appends a string of these bytes, in which U+FFFD stands for what is no UTF-8, or a binary.
+/// Appends a string of these bytes, in which U+FFFD stands for invalid UTF-8, or a binary.
 pub fn write_bytes(out: &mut String, bytes: &[u8], is_string: bool) {
     match is_string {
         true => write_string(out, &String::from_utf8_lossy(bytes)),

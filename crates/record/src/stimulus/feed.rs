@@ -1,17 +1,17 @@
 //! Rows on their way to activations: rings in shared words, written ahead of time by the process that reads the file,
 //! read by every partition thread that a column feeds.
 //!
-//! Protocol. The rows of a stimulus are one ring with one writer and any number of readers, none of which takes anything
-//! out. Each row carries of every column the newest value up to its time, so that a reader needs one row (or two neighbours,
-//! for a line). The writer may overwrite a row once the row after it has a time at or before the *floor*: the time before
-//! which no activation happens any more, which the runner tells. So the row that an activation wants stays while it runs. A
-//! reader searches by time among rows some of which are being overwritten by later ones; it believes what it found when the
-//! first valid row is still the same afterwards, and else searches again (only a writer that has come further makes it do
-//! so, and that overwrites in large portions).
+//! Protocol. The rows of a stimulus are one ring with one writer and any number of readers, which take nothing out. Each row
+//! has for every column the newest value up to its time, so that a reader needs one row (or two neighbours, for a line). The
+//! writer may overwrite a row once the row after it has a time at or before the *floor*: the time before which no activation
+//! happens any more, which the runner tells. So the row that an activation needs stays while it runs. A reader searches by
+//! time while the writer may overwrite some of the rows; it believes its result if the first valid row is still the same
+//! afterwards, and else searches again (only a writer that has advanced causes this, and the writer overwrites in large
+//! portions).
 //!
-//! Ticks are [items](crate::items), in a ring for each clock, with one writer and one reader, which takes them out. A step ends
-//! where a clock ticks between steps, so ticks of such a clock have to be known a step ahead, however many rows that are: they are put
-//! there apart from the rows, by somebody who reads the file for them alone, and words before their ring say how far that is.
+//! Ticks are [items](crate::items), in a ring for each clock, with one writer and one reader, which takes them out. A step ends where
+//! a clock ticks between steps, so ticks of such a clock must be known a step ahead, however many rows that is: a thread that reads
+//! the file for them alone puts them there, apart from the rows, and words before their ring tell how far it is.
 //!
 //! *Until* is the time up to which everything has been put there: it is stored after the rows and ticks that it covers, so
 //! a reader that loads it first sees them.
@@ -48,7 +48,7 @@ const HEADER: usize = 12;
 /// when they are there, and the state.
 const TICKS_HEADER: usize = 3;
 
-/// How many of what a feed has room for.
+/// The capacities of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Words of values in a row.
@@ -89,7 +89,7 @@ impl Shape {
 pub enum FeedState {
     /// More rows may follow.
     Reading,
-    /// All rows are there.
+    /// All rows are in the ring.
     Ended,
     /// Rows after [`Feed::until`] cannot be read.
     Broken,
@@ -112,7 +112,7 @@ impl FeedState {
 /// The first activation that found that its row was not there yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Starved {
-    /// How many there were.
+    /// Number of values.
     pub count: u64,
     /// The task that starved first.
     pub task: UnitId,
@@ -131,7 +131,7 @@ impl<'a> Feed<'a> {
     /// The feed in these words.
     ///
     /// # Panics
-    /// When there are too few.
+    /// If there are too few words.
     pub fn new(words: &'a [AtomicU64], shape: Shape) -> Feed<'a> {
         assert!(words.len() >= shape.words(), "a feed needs room for its rows");
         Feed { words, shape }
@@ -193,13 +193,13 @@ impl Feed<'_> {
         }
     }
 
-    /// Whether the ticks of a clock between steps are known for so long, in s, from what happens now on, or there is no room for more.
+    /// Whether the ticks of a clock between steps are known for this time, in s, from now on, or there is no room for more.
     pub fn is_ahead(&self, tick: usize, time: f64) -> bool {
         self.ticks_known(tick).1 > self.float(FLOOR) + time || !self.has_room_for_tick(tick)
     }
 
-    /// What a row says of a clock between steps, for whose tick there is room, if it counts as in [`Feed::push`]. A time that is that of a
-    /// step of `grids` but for rounding is at it.
+    /// Takes the tick of a row for a clock between steps, for which there is room, if it counts as in [`Feed::push`]. A time that is that
+    /// of a step of `grids` but for rounding counts as that.
     pub fn push_between_steps(&self, tick: usize, row: &StimulusRow, grids: &[StepGrid], begin: f64, stop: f64) {
         if row.ticks[tick] && row.time >= begin && row.time < stop {
             self.push_tick(tick, StepGrid::point(grids, row.time));
@@ -207,7 +207,7 @@ impl Feed<'_> {
         self.ticks(tick).0[1].store(row.known_until().to_bits(), SeqCst);
     }
 
-    /// [`Feed::finish`] of what is read for a clock between steps.
+    /// [`Feed::finish`] for the reader of a clock between steps.
     pub fn finish_between_steps(&self, tick: usize, broken: bool) {
         self.ticks(tick).0[2].store(FeedState::when_finished(broken) as u64, SeqCst);
     }
@@ -280,10 +280,10 @@ impl Feed<'_> {
     }
 }
 
-/// The side of who reports what came of it.
+/// The side that reports the result.
 impl Feed<'_> {
-    /// Puts to zero what cannot be, with so many tasks and so many rows and starved activations at most. Whether all could
-    /// be.
+    /// Sets impossible words to zero, for this number of tasks, and at most `most` rows and starved activations. Returns
+    /// whether all were possible.
     pub fn mend(&self, tasks: usize, most: u64) -> bool {
         let ranges = [(READ, most), (STARVED, most), (STARVED_TASK, tasks as u64), (BROKE, 1), (STATE, 2)];
         let mut fits = true;
@@ -380,7 +380,7 @@ impl Feed<'_> {
         row < self.words[WRITTEN].load(Acquire)
     }
 
-    /// Whether there is room for no further row as long as what happens next is at this time, s: which row follows is not known.
+    /// Whether there is room for no further row as long as the next event is at this time, s: the row that follows is unknown.
     pub fn is_full_at(&self, time: f64) -> bool {
         let first = self.words[FIRST].load(Acquire);
         let written = self.words[WRITTEN].load(Acquire).wrapping_sub(first);

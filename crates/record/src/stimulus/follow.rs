@@ -1,4 +1,4 @@
-//! What an activation gets: of each column the value at its time.
+//! The values that an activation gets: for each column the value at its time.
 
 use super::feed::{Feed, FeedState};
 use std::ops::Range;
@@ -7,18 +7,18 @@ use vecud_description::VariableType;
 use vecud_plan::FedValue;
 use vecud_plan::{Interpolation, StimulusPlan};
 
-/// What came of a look for the row of an activation.
+/// The result of a search for the row of an activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLookup {
     /// The row is there, or there is none so early.
     Found,
-    /// Not everything up to that time is there yet, or the row is gone: values are the nearest that there are.
+    /// Rows up to that time are missing, or the row is gone: the values are the nearest ones.
     Starved,
-    /// Nothing after [`Feed::until`] can be read.
+    /// Rows after [`Feed::until`] cannot be read.
     Broken,
 }
 
-/// The most seconds beyond an activation for which rows have to be there: two seconds of them are read ahead, within limits.
+/// The most seconds beyond an activation for which rows must be there: two seconds of them are read ahead, within limits.
 const SOON: f64 = 0.5;
 
 /// Follows a stimulus through activations whose times increase.
@@ -28,14 +28,14 @@ pub struct Follower<'a> {
     /// The row after that of an activation is wanted too: what activations get is on lines from then on. By how much, s, a row may be
     /// after an activation and is at it.
     on_lines: Option<f64>,
-    /// Rows are wanted for so long, s, beyond an activation: its step ends where values change that are held.
+    /// Rows are needed this long, s, beyond an activation: its step ends where held values change.
     holds_for: Option<f64>,
     /// The row of the activation.
     row: Option<u64>,
     time: f64,
 }
 
-/// Where a number is from one row to the next.
+/// The course of a number from one row to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearSegment {
     begin: f64,
@@ -60,18 +60,18 @@ impl LinearSegment {
 }
 
 impl<'a> Follower<'a> {
-    /// At the beginning.
+    /// A follower at the beginning.
     pub fn new(feed: Feed<'a>, plan: &StimulusPlan) -> Follower<'a> {
         let linear = plan.interpolation == Interpolation::Linear;
         Follower { feed, linear, on_lines: None, holds_for: None, row: None, time: f64::NEG_INFINITY }
     }
 
-    /// With lines from each activation on; `rounding`, s: a row that is after one by no more is at it.
+    /// A follower with lines from each activation on; `rounding`, s: a row that is after one by no more counts as at it.
     pub fn on_lines(self, rounding: Option<f64>) -> Follower<'a> {
         Follower { on_lines: rounding, ..self }
     }
 
-    /// With the rows that come within so many seconds of each activation; [`Follower::next_change`].
+    /// A follower with the rows that come within this number of seconds of each activation; [`Follower::next_change`].
     pub fn holding_for(self, seconds: Option<f64>) -> Follower<'a> {
         Follower { holds_for: seconds, ..self }
     }
@@ -153,7 +153,7 @@ impl<'a> Follower<'a> {
         })
     }
 
-    /// The words of a string or binary there, of which the first one is at this place in a row; `None`: there was none so far.
+    /// The words of a string or binary whose first one is at this place in a row; `None`: there was none so far.
     pub fn bytes(&self, first: usize) -> Option<impl Fn(usize) -> u64> {
         let row = self.row.filter(|_| self.feed.known_from(first) <= self.time)?;
         Some(move |word| self.feed.value(row, first + word))
@@ -173,7 +173,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// Whether all rows are there that come within so many seconds of this time, s, or as many as there is room for.
+/// Whether all rows are there that come within this number of seconds of a time, s, or as many as there is room for.
 pub fn is_known_for(feed: &Feed, time: f64, seconds: f64) -> bool {
     feed.until() >= time + seconds || feed.state() != FeedState::Reading || feed.is_full_at(time)
 }
@@ -189,7 +189,7 @@ fn line(a: f64, b: f64, share: f64) -> f64 {
     }
 }
 
-/// What [`Follower`] has to give of values and times as a file has them, in the simplest words.
+/// A plain model of [`Follower`], from values and times as a file has them.
 #[cfg(test)]
 pub(super) fn model(rows: &[super::StimulusRow], value: usize, fed: &FedValue, linear: bool, time: f64) -> Option<u64> {
     let at = |row: &super::StimulusRow| {

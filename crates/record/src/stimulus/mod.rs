@@ -1,12 +1,12 @@
 //! Stimuli: rows of a CSV file, or of an earlier recording, that feed inputs and tick clocks (semantics S15).
 //!
-//! Pure. [`StimulusReader`] reads a file row by row, whatever its length, and refuses what does not fit with file, line and column.
-//! [`Feed`] is where rows wait, in shared memory, for activations to come: the process that reads the file puts them there
-//! ahead of time, and tells up to which time all of them are there. [`Follower`] says what an activation at some time gets.
+//! Pure. [`StimulusReader`] reads a file row by row, whatever its length, and refuses unfit values with file, line and column.
+//! [`Feed`] holds rows, in shared memory, for activations to come: the process that reads the file puts them there ahead of time,
+//! and tells up to which time all of them are there. [`Follower`] gives the values for an activation at some time.
 //!
-//! What an activation at `t` gets depends on `t` and the file alone: of each column the newest value with a time at or
-//! before `t`, or the line from that row to the next. Nothing before the first value. So real time and virtual time get the
-//! same, whoever is late.
+//! The values for an activation at `t` depend on `t` and the file alone: for each column the newest value with a time at or
+//! before `t`, or the line from that row to the next. Before the first value there is none. So real time and virtual time
+//! give the same, however late an activation is.
 //!
 //! Times are compared as `f64`, as FMI has them and as recordings show them: an activation at 1/300 s finds the row that
 //! an activation at 1/300 s has recorded.

@@ -1,4 +1,4 @@
-//! Rows of a stimulus: their times increase, and what is in their cells fits what it feeds.
+//! Rows of a stimulus: their times increase, and their cells fit the variables that they feed.
 //!
 //! A run records instants that are apart by less than a 64-bit float tells (1/3 s and 0.3333333333333333 s) as rows of the
 //! same time. Such rows of a recording are one: of each column the last value counts.
@@ -110,8 +110,9 @@ pub struct TrajectorySummary {
     pub longest: usize,
 }
 
-/// What each column has at the time `start`: the text of its newest cell, or with [`Interpolation::Linear`] the number on the line to the
-/// next row, with the place of that cell. `None`: nothing yet. Rows are read up to the first one that cannot be: whoever feeds them tells.
+/// The value of each column at the time `start`: the text of its newest cell, or with [`Interpolation::Linear`] the number on the line to
+/// the next row, with the place of that cell. `None`: there is none yet. Rows are read up to the first invalid one: the reader that feeds
+/// them reports it.
 pub fn at_start(
     input: impl BufRead,
     file: &Path,
@@ -187,7 +188,7 @@ fn at_share(before: &str, after: &str, share: f64) -> String {
     }
 }
 
-/// What one row says.
+/// The content of one row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StimulusRow {
     /// The time of the row, s.
@@ -216,24 +217,24 @@ pub struct StimulusReader<R> {
     plan: StimulusPlan,
     /// Rows of one time are one.
     joins: bool,
-    /// As text.
+    /// The cells as text.
     cells: recording::Row,
-    /// What came of reading the row that is in `cells`, where that has not been looked at.
+    /// The result of reading the row in `cells`, if it was not examined yet.
     ahead: Option<Result<bool, RecordingError>>,
     last: Option<f64>,
     row: StimulusRow,
-    /// The first cell that feeds NaN, of which file, from when on, and how many there were.
+    /// The first cell that feeds NaN, as a message, the time from which on it feeds, and the number of such cells.
     nan: Option<(RecordingError, f64, u64)>,
 }
 
 /// Cells that feed what is no number.
 #[derive(Clone, Debug)]
 pub struct Nan {
-    /// The first of them.
+    /// The first such cell.
     pub first: Diagnostic,
-    /// From when on it is fed, s.
+    /// The time from which on it feeds, s.
     pub from: f64,
-    /// How many were read.
+    /// Number of such cells that were read.
     pub count: u64,
 }
 
@@ -331,7 +332,7 @@ impl<R: BufRead> StimulusReader<R> {
         Ok(true)
     }
 
-    /// Adds what is in the cells to the row, which counts `from` there on.
+    /// Adds the cells to the row, which counts from `from` on.
     fn take_cells(&mut self, from: f64) -> Result<(), RecordingError> {
         let StimulusReader { plan, cells, row, nan, .. } = self;
         for fed in &plan.values {

@@ -1,25 +1,25 @@
-//! Notes become activations with what happened inside of them, in the order of their ends.
+//! Turns notes into activations with the events inside of them, in the order of their ends.
 //!
-//! What lies between: who was preempted by whom, found from activations that lie inside of others on the same core (the core
-//! of a `SCHED_FIFO` thread that is not running belongs to who is above it), and which tick brought which activation about.
+//! Two things lie between: preemptions, found from activations that lie inside of others on the same core (while a
+//! `SCHED_FIFO` thread does not run, its core belongs to a more urgent one), and the tick that caused each activation.
 //!
-//! Notes come from one ring after the other while partitions go on. So what has ended after the look at the rings began
-//! waits for the next look: of everything that ended before, the notes are there, since whoever preempts has noted its own
-//! activation before the preempted one goes on. Only who is preempted itself between its end and its note comes late; that
-//! is still before the note of whom it has preempted.
+//! Notes come from one ring after the other while partitions go on. So activations that have ended after the look at the
+//! rings began wait for the next look: for all that ended before, the notes are there, since a preempting thread has noted
+//! its own activation before the preempted one goes on. Only the note of a thread that is preempted between its end and
+//! its note comes late; that is still before the note of the activation that it has preempted.
 
 use super::note::Note;
 use std::collections::{HashMap, VecDeque};
 use vecud_plan::{Plan, UnitId};
 
-/// How a note's time stamp becomes an instant of the run's axis, ns.
+/// Turns a note's time stamp into an instant of the run's axis, ns.
 pub type Clock<'a> = &'a dyn Fn(u64) -> i64;
 
 /// Ticks and armings whose activations are still to come, at most; activations of a core that may lie inside of another;
 /// sections of one activation.
 const REMEMBERED: usize = 1 << 16;
 
-/// What stamps and instants of one thing may differ by, ns, and much more.
+/// A tolerance, ns, that is much larger than the difference between stamps and instants of one event.
 const OFF: i64 = 1000;
 
 /// One activation. Instants are on the axis of the run, ns since its start.
@@ -29,7 +29,7 @@ pub struct Activated {
     pub unit: UnitId,
     /// Activation time, ns of simulation time.
     pub time: i64,
-    /// When it should have started.
+    /// The instant at which it should have started.
     pub release: i64,
     /// The thread's first instruction.
     pub woken: i64,
@@ -37,7 +37,7 @@ pub struct Activated {
     pub start: i64,
     /// The last get done.
     pub end: i64,
-    /// What others executed on the core meanwhile is not in it, ns.
+    /// Execution without that of others on the core meanwhile, ns.
     pub execution: i64,
     /// The tick came too late for its own time and has that of its dispatch.
     pub retimed: bool,
@@ -46,9 +46,9 @@ pub struct Activated {
     /// Locks and clock updates, by their begins; any two of these and of [`Activated::preempted`] are apart, or one lies
     /// inside of the other.
     pub inside: Vec<InnerSpan>,
-    /// When others ran instead, by their begins.
+    /// The times at which others ran instead, by their begins.
     pub preempted: Vec<Preempted>,
-    /// What brought it about: the number of a tick, or of an arming.
+    /// The cause of the activation: the number of a tick, or of an arming.
     pub flow: Option<u64>,
 }
 
@@ -57,20 +57,20 @@ pub struct Activated {
 pub struct InnerSpan {
     /// What.
     pub section: SectionKind,
-    /// The begin of what is inside.
+    /// The begin of the span.
     pub from: i64,
-    /// The end of what is inside.
+    /// The end of the span.
     pub to: i64,
 }
 
-/// What can be inside of an activation.
+/// A kind of span inside of an activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionKind {
     /// FMU code held the preemption lock.
     Locked {
-        /// How long it was waited for, ns.
+        /// Duration of the wait for the lock, ns.
         waited: i64,
-        /// Locks by who held it already.
+        /// Number of locks by a holder that had the lock already.
         nested: u32,
         /// The lock was not given back.
         leaked: bool,
@@ -84,9 +84,9 @@ pub enum SectionKind {
 pub struct Preempted {
     /// The task that ran instead.
     pub by: UnitId,
-    /// From its start on.
+    /// The begin of its execution.
     pub from: i64,
-    /// To its end.
+    /// The end of its execution.
     pub to: i64,
 }
 
@@ -97,13 +97,13 @@ pub enum TraceItem {
     Activated(Activated),
     /// An output clock has ticked for a task; `at` is inside an activation of `unit`.
     Ticked {
-        /// In whose clock update.
+        /// The unit whose clock update it was.
         unit: UnitId,
         /// Index into the FMU's output clocks.
         output: u32,
         /// Whom it activates.
         target: UnitId,
-        /// Not coalesced and not lost when it was handed over.
+        /// Whether the tick was handed over, and neither coalesced nor lost.
         taken: bool,
         /// Time of the tick, ns of simulation time.
         time: i64,
@@ -114,11 +114,11 @@ pub enum TraceItem {
     },
     /// A countdown clock was armed; `at` is inside an activation of `unit`.
     Armed {
-        /// In whose clock update.
+        /// The unit whose clock update it was.
         unit: UnitId,
         /// The task that is ticked.
         target: UnitId,
-        /// When it is to tick, ns of simulation time.
+        /// The time at which it is to tick, ns of simulation time.
         time: i64,
         /// When.
         at: i64,
@@ -131,15 +131,15 @@ pub enum TraceItem {
         unit: UnitId,
         /// Activation time that it would have had.
         time: i64,
-        /// When it should have started.
+        /// The instant at which it should have started.
         release: i64,
-        /// When it was left out.
+        /// The instant at which it was left out.
         at: i64,
     },
 }
 
 impl TraceItem {
-    /// How many events of a file it becomes at most.
+    /// The most events of a file that it becomes.
     pub fn events(&self) -> usize {
         match self {
             TraceItem::Activated(activated) => 3 + activated.inside.len() + activated.preempted.len(),
@@ -148,7 +148,7 @@ impl TraceItem {
         }
     }
 
-    /// When it was over.
+    /// The instant of its end.
     pub fn at(&self) -> i64 {
         match self {
             TraceItem::Activated(activated) => activated.end,
@@ -163,7 +163,7 @@ pub struct Assembler {
     cores: Option<Vec<usize>>,
     /// Per task: what belongs to its next activation.
     inside: Vec<Vec<InnerSpan>>,
-    /// Not told yet.
+    /// Items that were not told yet.
     waiting: Vec<(TraceItem, u64)>,
     /// Ticks and armings by target and flow.
     flows: HashMap<(UnitId, u64), u64>,
@@ -299,7 +299,7 @@ impl Assembler {
         number
     }
 
-    /// Finds who ran on the core of an activation while that was active, and nobody of these inside of another.
+    /// Finds the activations that ran on the core of an activation while that was active; none of them lies inside of another.
     fn preemptions(&mut self, activated: &mut Activated) {
         let Some(cores) = &self.cores else { return };
         let ran = &mut self.ran[cores[activated.unit.0]];

@@ -1,11 +1,11 @@
-//! The axis of virtual time: simulation time, and beside it the order of what happened at one instant.
+//! The axis of virtual time: simulation time, and beside it the order of events at one instant.
 //!
 //! Numbers that count up with everything that is noted become offsets of [`STEP`] each from their instant, or of less where
 //! the next instant is nearer than that: what comes later never lies before.
 
 use super::assemble::{Activated, TraceItem};
 
-/// From one event to the next one of the same instant, ns.
+/// Distance between two events of the same instant, ns.
 pub const STEP: i64 = 1000;
 
 /// Holds the items of one instant back until the next one is known.
@@ -14,7 +14,7 @@ pub struct InstantSorter {
     /// The simulation time at which the run begins, ns.
     begin: i64,
     held: Vec<TraceItem>,
-    /// Instant of what is held, since the start.
+    /// Instant of the held items, since the start.
     instant: Option<i64>,
     /// First number of that instant.
     first: i64,

@@ -21,7 +21,7 @@ struct Event<'t> {
     what: What<'t>,
 }
 
-/// What an event says.
+/// The content of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What<'t> {
     /// The core goes to this thread.
@@ -34,12 +34,12 @@ enum What<'t> {
     Other,
 }
 
-/// When a line says that its event was, ns; `None`: it is no event.
+/// The instant of a line's event, ns; `None`: the line is no event.
 pub fn instant(line: &str) -> Option<i64> {
     Some(event(line)?.at)
 }
 
-/// How many events this line says are missing: `CPU:1 [LOST 12 EVENTS]`.
+/// The number of missing events that a line tells of: `CPU:1 [LOST 12 EVENTS]`.
 pub fn lost(line: &str) -> Option<u64> {
     line.strip_prefix("CPU:")?.split_once("[LOST ")?.1.strip_suffix(" EVENTS]")?.parse().ok()
 }
@@ -124,9 +124,9 @@ fn switched(fields: &str) -> Option<What<'_>> {
 pub struct CoreSpan {
     /// The core.
     pub cpu: usize,
-    /// Its beginning.
+    /// The begin of the span.
     pub from: i64,
-    /// Its end.
+    /// The end of the span.
     pub to: i64,
 }
 
@@ -155,10 +155,10 @@ impl Core {
     }
 }
 
-/// Tells what ran in some stretches, from the lines of a trace in their order.
+/// Tells the executions in some spans of a core, from the lines of a trace in their order.
 #[derive(Debug)]
 pub struct WhatRan {
-    /// Stretches with what ran in them and their places in the order in which they were asked for: by core and beginning.
+    /// Spans with their executions and their indices in the order of the request: by core and begin.
     stretches: Vec<(CoreSpan, Ran, usize)>,
     /// The longest of all stretches, ns.
     longest: i64,
@@ -219,7 +219,7 @@ impl WhatRan {
         }
     }
 
-    /// What ran in each stretch, in the order in which they were asked for.
+    /// The executions in each span, in the order of the request.
     pub fn finish(mut self) -> Vec<Ran> {
         self.stretches.sort_by_key(|(.., place)| *place);
         self.stretches.into_iter().map(|(_, ran, _)| ran).collect()

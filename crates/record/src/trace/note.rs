@@ -16,7 +16,7 @@ pub enum Note {
     Activated {
         /// Activation time, ns of simulation time.
         time: i64,
-        /// When it should have started, and woke; instants (in virtual time those of the start).
+        /// The instants at which it should have started, and at which it woke (in virtual time those of the start).
         release: i64,
         /// (continued)
         woken: i64,
@@ -24,9 +24,9 @@ pub enum Note {
         start: i64,
         /// (continued)
         end: i64,
-        /// What others executed on the core meanwhile is not in it, ns.
+        /// Execution without that of others on the core meanwhile, ns.
         execution: i64,
-        /// As [`Note::Ticked`]'s; 0: nobody ticked.
+        /// The number of a tick, as in [`Note::Ticked`]; 0: nothing ticked it.
         flow: u64,
         /// The tick came too late for its own time and has that of its dispatch.
         retimed: bool,
@@ -37,9 +37,9 @@ pub enum Note {
         since: u64,
         /// (continued)
         until: u64,
-        /// How long it was waited for, in stamps; 0: nobody was in the way.
+        /// Duration of the wait for the lock, in stamps; 0: it was free.
         waited: u64,
-        /// Locks by who held it already.
+        /// Number of locks by a holder that had the lock already.
         nested: u32,
         /// The lock was not given back, but taken away at the end.
         leaked: bool,
@@ -70,11 +70,11 @@ pub enum Note {
     Armed {
         /// The task that is armed.
         target: UnitId,
-        /// When it is to tick, ns of simulation time.
+        /// The time at which it is to tick, ns of simulation time.
         time: i64,
         /// An instant.
         at: i64,
-        /// As [`Note::Ticked`]'s.
+        /// The number of a tick, as in [`Note::Ticked`].
         flow: u64,
     },
     /// A release of the ring's task was left out.
@@ -90,7 +90,7 @@ pub enum Note {
     Spent {
         /// Change of start intervals against release intervals; `None`: it was the first.
         jitter: Option<i64>,
-        /// What other partitions had of it.
+        /// The part of it in which other partitions ran.
         preempted: i64,
         /// Waiting for the preemption lock.
         blocked: i64,
@@ -106,7 +106,7 @@ pub enum Note {
 const FLAG: u64 = 1 << 8;
 
 impl Note {
-    /// As words, and how many of these there are.
+    /// The words of the note, and their number.
     #[inline]
     pub fn to_words(self) -> ([u64; WIDTH], usize) {
         let flag = |set: bool| if set { FLAG } else { 0 };
@@ -135,7 +135,7 @@ impl Note {
         }
     }
 
-    /// With instants that count from `start`; stamps stay as they are.
+    /// The note with instants that count from `start`; stamps stay unchanged.
     pub fn since(mut self, start: i64) -> Note {
         let instants: &mut [&mut i64] = match &mut self {
             Note::Activated { release, woken, start, end, .. } => &mut [release, woken, start, end],

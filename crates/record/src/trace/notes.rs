@@ -7,13 +7,13 @@ use vecud_plan::{Mode, Plan, Release, TraceMode, UnitPlan};
 
 /// Notes of a ring at most: half a mebibyte.
 const MOST: usize = 8192;
-/// And at least.
+/// The least number of notes.
 const LEAST: usize = 256;
 /// The notes of all rings together, where the least are not more: memory that is locked is not for the asking.
 const TOGETHER: usize = 1 << 17;
 /// Notes of an activation and seconds for which there is room, and how many notes of a clock without a period.
 type Room = (f64, f64, usize);
-/// An activation makes six notes or so when everything is traced, and what writes files may take its time.
+/// An activation makes about six notes when everything is traced, and the writer of files may take its time.
 const TRACED: Room = (6.0, 2.0, MOST / 2);
 /// The room of a task that is not traced: it makes two notes in real time even so, and they need not wait for long.
 const UNTRACED: Room = (2.0, 0.25, 2 * LEAST);
@@ -24,8 +24,8 @@ pub fn place(plan: &Plan, unit: &UnitPlan, next: &mut usize) -> Option<RingPlace
     (notes > 0).then(|| RingPlace::after(next, notes * WIDTH, 2 * WIDTH))
 }
 
-/// How many notes of [`WIDTH`] words the ring of a task holds; where all tasks together would have too many, less, but never less
-/// than 256.
+/// The number of notes of [`WIDTH`] words in the ring of a task; fewer where all tasks together would have too many, but never
+/// fewer than 256.
 fn notes(plan: &Plan, unit: &UnitPlan) -> usize {
     let (each, seconds, other) = match (plan.trace.mode, plan.mode) {
         (TraceMode::Off, Mode::Virtual) => return 0,

@@ -2,27 +2,27 @@
 
 use crate::format::{count, short_duration};
 
-/// From values to shares of an axis.
+/// Maps values to shares of an axis.
 #[derive(Clone, Copy, Debug)]
 pub enum Scale {
-    /// From `min` to `max`; where both are one value, it lies in the middle.
+    /// A linear scale from `min` to `max`; if both are one value, it lies in the middle.
     Linear {
-        /// At the left end, or at the bottom.
+        /// The value at the left end, or at the bottom.
         min: f64,
-        /// At the other end.
+        /// The value at the other end.
         max: f64,
     },
-    /// From `min` to `max`, both above zero; what is below `min` lies on the edge.
+    /// A logarithmic scale from `min` to `max`, both above zero; values below `min` lie on the edge.
     Log {
-        /// At the left end, or at the bottom.
+        /// The value at the left end, or at the bottom.
         min: f64,
-        /// At the other end.
+        /// The value at the other end.
         max: f64,
     },
 }
 
 impl Scale {
-    /// Where a value lies: 0 at the beginning of the axis, 1 at its end.
+    /// The place of a value: 0 at the beginning of the axis, 1 at its end.
     pub fn share(&self, value: f64) -> f64 {
         match *self {
             Scale::Linear { min, max } if max <= min => 0.5,
@@ -45,7 +45,7 @@ pub struct AxisTick {
 }
 
 impl AxisTick {
-    /// With one line.
+    /// A tick with a label of one line.
     pub fn new(at: f64, label: impl Into<String>) -> AxisTick {
         AxisTick { at, label: label.into(), below: String::new() }
     }
@@ -54,7 +54,7 @@ impl AxisTick {
 /// An axis with its labels.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// Where values lie.
+    /// The scale of the axis.
     pub scale: Scale,
     /// Grid lines.
     pub ticks: Vec<AxisTick>,
@@ -63,7 +63,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Without labels.
+    /// An axis without labels.
     pub fn bare(min: f64, max: f64) -> Axis {
         Axis { scale: Scale::Linear { min, max }, ticks: Vec::new(), title: "" }
     }
@@ -85,8 +85,8 @@ impl Axis {
         Axis { scale: Scale::Log { min: 0.6, max }, ticks: ticks.collect(), title: "" }
     }
 
-    /// Durations up to `linear`, ns, or where the longest would leave nothing of what is usual, from about `least` to `log` on a logarithmic
-    /// scale; at most `most` + 1 labels of each.
+    /// An axis of durations up to `linear`, ns; if the longest would leave nothing of the usual ones, a logarithmic one from about `least`
+    /// to `log`; at most `most` + 1 labels.
     pub fn latencies([longest, usual]: [f64; 2], [linear, log]: [f64; 2], least: u64, most: [usize; 2]) -> Axis {
         // One outlier flattens everything beyond this ratio.
         if longest <= usual.max(1.0) * 12.0 {
@@ -117,7 +117,7 @@ impl Axis {
         Axis { ticks, ..Axis::bare(from, to) }
     }
 
-    /// With a title.
+    /// The axis with a title.
     #[must_use]
     pub fn titled(self, title: &'static str) -> Axis {
         Axis { title, ..self }
@@ -134,7 +134,7 @@ fn powers_of_ten() -> impl Iterator<Item = f64> {
     (0..20).map(|power| 10f64.powi(power))
 }
 
-/// At most so many of them, evenly.
+/// At most `most` of the values, evenly spaced.
 fn thinned(values: Vec<f64>, most: usize) -> impl Iterator<Item = f64> {
     let every = values.len().div_ceil(most).max(1);
     values.into_iter().step_by(every)
@@ -166,7 +166,7 @@ fn log_duration_ticks(min: f64, max: f64, most: usize) -> Vec<AxisTick> {
     thinned(values, most + 1).map(|value| AxisTick::new(value, short_duration(value as u64))).collect()
 }
 
-/// With as many decimals as they need.
+/// Ticks with as many decimals as they need.
 fn value_ticks(low: f64, high: f64, most: usize) -> Vec<AxisTick> {
     let most = most as f64 + 2.0;
     let least = high / most - low / most;

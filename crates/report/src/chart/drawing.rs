@@ -1,4 +1,4 @@
-//! A chart that is being drawn, and the styles of what is on it.
+//! A chart while it is drawn, and the styles of its content.
 
 use super::axis::{Axis, AxisTick, Scale};
 use super::frame::Frame;
@@ -8,23 +8,23 @@ use std::fmt::{Display, Write};
 
 /// Styles of lines with a colour of their own; the others are grey.
 pub const COLOURS: usize = 8;
-/// The style of what lines are set against: dotted, without a mark.
+/// The style of lines that serve as a reference: dotted, without a mark.
 pub const BASELINE: usize = usize::MAX;
 
 /// A chart that is being drawn.
 #[derive(Debug)]
 pub struct Chart {
-    /// Where everything is.
+    /// The frame of the drawing.
     pub frame: Frame,
     x: Scale,
     y: Scale,
-    /// What the axes span, in words.
+    /// A description of the axes, in words.
     description: String,
     svg: String,
 }
 
 impl Chart {
-    /// With grid lines and labels, and nothing on them.
+    /// A chart with grid lines and labels, and no content.
     pub fn new(frame: Frame, x: &Axis, y: &Axis) -> Chart {
         let mut chart = Chart { frame, x: x.scale, y: y.scale, description: String::new(), svg: String::new() };
         let (left, right, top, bottom) = (frame.x(0.0), frame.x(1.0), frame.y(1.0), frame.y(0.0));
@@ -50,12 +50,12 @@ impl Chart {
         chart
     }
 
-    /// Where a value of the x axis is.
+    /// The coordinate of a value of the x axis.
     pub fn x(&self, value: f64) -> f64 {
         self.frame.x(self.x.share(value))
     }
 
-    /// Where a value of the y axis is.
+    /// The coordinate of a value of the y axis.
     pub fn y(&self, value: f64) -> f64 {
         self.frame.y(self.y.share(value))
     }
@@ -125,14 +125,14 @@ impl Chart {
         }
     }
 
-    /// What belongs together: whoever points at it reads `title`.
+    /// Draws a group; a reader who points at it sees `title`.
     pub fn group(&mut self, title: &str, draw: impl FnOnce(&mut Chart)) {
         let _ = write!(self.svg, "<g><title>{}</title>", escape(title));
         draw(self);
         self.svg += "</g>\n";
     }
 
-    /// The drawing, with what it shows for whoever cannot see it.
+    /// The drawing, with a description for readers who cannot see it.
     pub fn svg(self, title: &str) -> String {
         let Frame { width, height, .. } = self.frame;
         let desc = match self.description.trim_end_matches("; ") {
@@ -164,7 +164,7 @@ pub fn marker(style: usize, x: f64, y: f64) -> String {
     SHAPES.get(style).map(mark).unwrap_or_default()
 }
 
-/// Class of a style: its colour and dashes, or the grey of those beyond the palette.
+/// Class of a style: its colour and dashes, or the grey of styles beyond the palette.
 pub fn class(style: usize) -> String {
     match style {
         0..COLOURS => format!("s{style}"),

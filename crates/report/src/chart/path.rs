@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Write};
 #[derive(Clone, Debug, Default)]
 pub struct Path {
     path: String,
-    /// Where the pen is, while it is down.
+    /// The place of the pen, while it is down.
     pen: Option<(f64, f64)>,
 }
 

@@ -1,7 +1,7 @@
 //! The clocks of two runs: figures and their ratios.
 //!
 //! Only figures that mean something in both runs are compared: in virtual time nothing is late, so against it only the
-//! execution is. Judged are p50 and p99 of the latencies and of the response; not the jitter, whose median is mostly noise,
+//! execution is. p50 and p99 of the latencies and of the response are judged; not the jitter, whose median is mostly noise,
 //! nor the maximum, which a single disturbance decides. p99 counts from [`ENOUGH`] values on.
 
 use crate::{ClockResult, Distribution, ReportFile, Run};
@@ -23,7 +23,7 @@ pub struct ClockComparison {
     pub metrics: Vec<ComparedMetric>,
 }
 
-/// One metric of a clock.
+/// One metric of a clock in both runs.
 #[derive(Clone, Debug)]
 pub struct ComparedMetric {
     /// For people.
@@ -58,7 +58,7 @@ pub struct ClocksComparison {
     pub common: Vec<ClockComparison>,
     /// The clocks that only one of the runs has, as `<fmu>.<clock>`.
     pub only: [Vec<String>; 2],
-    /// One of the runs was in virtual time.
+    /// Whether one of the runs was in virtual time.
     pub no_latencies: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Two runs, compared: what is beyond the limits, and what the user should know.
+//! Two runs, compared: the figures beyond the limits, and notes for the user.
 
 use super::clocks::{ClocksComparison, FIGURES};
 use super::curve::ComparedCurve;
@@ -10,13 +10,13 @@ use crate::format::{count, duration, plural};
 /// Two runs, compared.
 #[derive(Debug)]
 pub struct Comparison {
-    /// Where the run and the reference are, for people.
+    /// The places of the run and of the reference, for people.
     pub names: [String; 2],
     /// Their reports; a recording of another tool has none.
     pub reports: [Option<ReportFile>; 2],
-    /// Their signals; `None`: one of them has no recording.
+    /// The comparison of their signals; `None`: one of them has no recording.
     pub signals: Option<SignalsComparison>,
-    /// Their clocks; `None`: one of them has no report.
+    /// The comparison of their clocks; `None`: one of them has no report.
     pub clocks: Option<ClocksComparison>,
     /// Curves of the worst signals.
     pub curves: Vec<ComparedCurve>,
@@ -24,7 +24,7 @@ pub struct Comparison {
     pub ratio: Option<f64>,
     /// Times at which only one side has a row were left out.
     pub common_only: bool,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 

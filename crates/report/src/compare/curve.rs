@@ -1,4 +1,4 @@
-//! What the worst signals look like: a second walk through the recordings, when it is known which ones those are.
+//! The curves of the worst signals: a second walk through the recordings, when these signals are known.
 //!
 //! The curves have a fixed number of steps however long the recordings are; each step keeps the smallest and the largest
 //! value, so that no peak is lost.
@@ -13,7 +13,7 @@ use vecud_record::recording::RecordingError;
 /// Steps of a curve.
 pub const STEPS: usize = 400;
 
-/// One signal of both sides over time.
+/// One signal of both recordings over time.
 #[derive(Clone, Debug)]
 pub struct ComparedCurve {
     /// The place of the signal in [`SignalsComparison::different`].

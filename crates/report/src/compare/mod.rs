@@ -6,9 +6,9 @@
 //!   values, see `value.rs`.
 //! * *Clocks* of two reports: figures and their ratios, see `clocks.rs`.
 //!
-//! What makes a comparison fail ([`Comparison::excesses`]): a signal beyond its tolerance; a recording that ends before the
-//! reference does (a run that died halfway would else be equal to it); a latency beyond the ratio that was asked for.
-//! Signals and clocks that only one side has are listed.
+//! A comparison fails ([`Comparison::excesses`]) by a signal beyond its tolerance; by a recording that ends before the
+//! reference does (a run that died halfway would else be equal to it); by a latency beyond the requested ratio. Signals and
+//! clocks that only one side has are listed.
 
 mod clocks;
 mod comparison;

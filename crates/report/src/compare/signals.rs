@@ -6,7 +6,7 @@ use super::walk::{ComparedTimes, Side, Span, walk};
 use std::io::BufRead;
 use vecud_record::recording::RecordingError;
 
-/// A time and what both sides had there, as it is in the files; text that is empty is no value.
+/// A time and the values of both recordings, as text of the files; an empty text is no value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SamplePair {
     /// s.
@@ -36,11 +36,11 @@ pub struct SignalComparison {
     pub tolerance: Tolerance,
     /// Times at which it differs.
     pub differing: u64,
-    /// How many of the times at which the signal differs have a deviation beyond the tolerance.
+    /// Number of times at which the deviation is beyond the tolerance.
     pub beyond: u64,
-    /// How many of the times at which the signal differs have a row on one side only.
+    /// Number of times at which the signal differs and only one recording has a row.
     pub one_sided: u64,
-    /// How many of the times at which the signal differs have no deviation: a value against none, a number against NaN,
+    /// Number of times at which the signal differs without a deviation: a value against none, a number against NaN,
     /// text.
     pub unlike: u64,
     /// The first difference.
@@ -130,7 +130,7 @@ pub struct SignalsComparison {
     pub span: Span,
     /// The signals that differ, the worst first.
     pub different: Vec<SignalComparison>,
-    /// Names of those that are equal, in the order of the run's file.
+    /// Names of the equal signals, in the order of the run's file.
     pub equal: Vec<String>,
     /// Names that only one side has.
     pub only: [Vec<String>; 2],
@@ -151,7 +151,7 @@ impl SignalsComparison {
 /// Compares two recordings.
 ///
 /// # Errors
-/// A row of one of them is none.
+/// A row of one recording is invalid.
 pub fn signals<A: BufRead, B: BufRead>(
     a: &mut ComparedTable<A>,
     b: &mut ComparedTable<B>,

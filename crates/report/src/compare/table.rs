@@ -17,7 +17,7 @@ pub struct ComparedTable<R> {
 }
 
 impl<R: BufRead> ComparedTable<R> {
-    /// Reads the header and the first row of what vecud has recorded, in one file or in several after each other.
+    /// Reads the header and the first row of a recording of vecud, in one file or in several after each other.
     ///
     /// # Errors
     /// The file is something else.

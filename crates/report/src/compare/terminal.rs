@@ -8,7 +8,7 @@ use vecud_base::columns;
 use vecud_base::plain::plain;
 use vecud_plan::Mode;
 
-/// Signals and clocks that are listed; the page has all of them.
+/// Number of signals and clocks that are listed; the page has all of them.
 const MOST: usize = 20;
 
 /// Summary of a comparison; `page` is the path of the page.
@@ -159,7 +159,7 @@ fn of_clocks(clocks: &ClocksComparison, screen: Screen) -> Vec<String> {
     lines
 }
 
-/// Rows as columns, the first of them to the left, numbers to the right; the first row is the head. No line is longer than the
+/// Rows as columns, the first column to the left, numbers to the right; the first row is the head. No line is longer than the
 /// screen is wide.
 fn aligned(rows: &[Vec<String>], left: usize, screen: Screen) -> Vec<String> {
     let right: Vec<usize> = (left..rows[0].len()).collect();

@@ -16,9 +16,9 @@ use vecud_plan::glob;
 pub struct Deviation {
     /// |a − b|; infinite: there is no difference between such values.
     pub absolute: f64,
-    /// In proportion to the larger one.
+    /// The deviation in proportion to the larger value.
     pub relative: f64,
-    /// Both were integers.
+    /// Whether both values were integers.
     pub whole: bool,
 }
 
@@ -85,11 +85,11 @@ pub fn deviation(a: &str, b: &str) -> Option<Deviation> {
 /// Tolerance for the values of a signal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
-    /// In the signal's unit.
+    /// The limit in the signal's unit.
     pub absolute: f64,
-    /// In proportion to the larger value.
+    /// The limit in proportion to the larger value.
     pub relative: f64,
-    /// The tolerance was given for this signal, not for all of them: it counts for integers, too.
+    /// Whether the tolerance was given for this signal, not for all signals: it then counts for integers, too.
     pub named: bool,
 }
 
@@ -144,7 +144,7 @@ pub struct Tolerances {
     pub absolute: f64,
     /// For all signals.
     pub relative: f64,
-    /// For some; of those that name a signal the last one counts, instead of the others.
+    /// Tolerances for some signals; the last one that names a signal replaces all others for it.
     pub named: Vec<NamedTolerance>,
 }
 
@@ -165,7 +165,7 @@ impl Tolerances {
         named.map_or(Tolerance { absolute, relative, named: false }, |named| named.tolerance)
     }
 
-    /// A pattern that names none of these signals.
+    /// A pattern that names no signal of these.
     pub fn idle<'a>(&'a self, signals: &[&str]) -> Option<&'a str> {
         let idle = |named: &&NamedTolerance| !signals.iter().any(|signal| glob::matches(&named.pattern, signal));
         self.named.iter().find(idle).map(|named| named.pattern.as_str())

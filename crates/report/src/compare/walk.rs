@@ -23,11 +23,11 @@ pub enum Side {
 pub struct ComparedTimes {
     /// Times that are no more than this apart are the same, s.
     pub same_time: f64,
-    /// Only those at which both have a row.
+    /// Only times at which both recordings have a row.
     pub common_only: bool,
-    /// Only those before this one, s.
+    /// Only times before this one, s.
     pub until: Option<f64>,
-    /// Where the runs ended, s: at that time itself nothing was recorded any more.
+    /// The ends of the runs, s: at that time itself nothing was recorded any more.
     pub ends: [Option<f64>; 2],
 }
 
@@ -48,7 +48,7 @@ pub struct Span {
     pub before: [u64; 2],
     /// Rows of each after the other one's end.
     pub beyond: [u64; 2],
-    /// Where each ends, s; `None`: it has no rows.
+    /// The ends of the recordings, s; `None`: a recording has no rows.
     pub ends: [Option<f64>; 2],
     /// Time of the first row of each, s, and of the last one that was read; `None`: it has no rows.
     pub rows: [Option<(f64, f64)>; 2],
@@ -59,7 +59,7 @@ pub struct Span {
 /// Goes through both and shows each time at which both have values: whether both have a row there, and the rows.
 ///
 /// # Errors
-/// A row of one of them is none.
+/// A row of one recording is invalid.
 pub fn walk<A: BufRead, B: BufRead>(
     a: &mut ComparedTable<A>,
     b: &mut ComparedTable<B>,

@@ -2,9 +2,9 @@
 
 use crate::ClockResult;
 
-/// Nothing shorter is worth a word, ns.
+/// Shorter times are not worth a hint, ns.
 pub(super) const NOTABLE: u64 = 50_000;
-/// Nothing that is not so many times the median is late.
+/// A time is late from this multiple of the median on.
 pub(super) const TIMES: u64 = 5;
 
 pub(super) fn name(clock: &ClockResult) -> String {

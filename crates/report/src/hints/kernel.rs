@@ -78,8 +78,8 @@ pub(super) fn wakeup(clock: &ClockResult, hints: &mut Vec<String>) {
     }
 }
 
-/// Adds a hint on the work during the longest traced response of a clock of which others than the rig had at least
-/// half.
+/// Adds a hint on the work during the longest traced response of a clock, if others than the rig had at least half of
+/// that time.
 pub(super) fn response(clock: &ClockResult, hints: &mut Vec<String>) {
     let others = |moment: &ActivationResult| -> u64 {
         let others = moment.kernel.iter().filter(|work| !work.rig && work.what != "idle");

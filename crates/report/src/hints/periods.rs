@@ -6,7 +6,7 @@
 //! For releases on a grid `q` is the share of the grid's phases that an arc can have, which is 1 where the grid has only one phase
 //! in a period, so that a clock of 100 ms shows nothing for 100 ms. The bound is corrected for the number of periods tried.
 //!
-//! One disturbance that makes ten releases in a row late says nothing on its recurrence: they are in one period.
+//! A disturbance that makes ten releases in a row late is no evidence of its recurrence: they are in one period.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) struct Late {
 pub(super) struct Recurrence {
     /// Period of the disturbance, ns.
     pub period: u64,
-    /// Phase of the first of these releases in the period, ns.
+    /// Phase of the first release in the period, ns.
     pub phase: u64,
     /// Number of the points in the arc.
     pub number: usize,
@@ -79,7 +79,7 @@ fn share(interval: u64, period: u64) -> f64 {
     ((period / ARCS / step + 1) as f64 / phases as f64).min(1.0)
 }
 
-/// The probability of `least` or more successes in so many trials.
+/// The probability of `least` or more successes in this number of trials.
 fn tail(trials: usize, least: usize, probability: f64) -> f64 {
     let term = |successes: usize| {
         let ways: f64 = (0..successes).map(|i| (trials - i) as f64 / (i + 1) as f64).product();

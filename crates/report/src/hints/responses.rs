@@ -1,4 +1,4 @@
-//! Hints from the worst responses: waits for the lock, and what a tight one is made of.
+//! Hints from the worst responses: waits for the lock, and the parts of a tight response.
 
 use super::evidence::{NOTABLE, TIMES, of_the_worst};
 use crate::format::duration;
@@ -40,7 +40,7 @@ pub(super) fn locks(clock: &ClockResult, hints: &mut Vec<String>) {
     }
 }
 
-/// What a response that comes near its interval is made of.
+/// Adds a hint on the parts of a response that comes near its interval.
 pub(super) fn budget(clock: &ClockResult, hints: &mut Vec<String>) {
     let Some(interval) = clock.interval_s.map(|seconds| (seconds * 1e9) as u64) else { return };
     let worst = &clock.causes.worst_responses;

@@ -7,7 +7,7 @@ use crate::{ClockResult, Run, Scheduling};
 /// Fewer involuntary switches than this are no evidence.
 const SWITCHES: u64 = 3;
 
-/// What the kernel and the watchdog have said of the thread.
+/// Adds hints from the kernel and the watchdog on the thread.
 pub(super) fn thread(run: &Run, clock: &ClockResult, hints: &mut Vec<String>) {
     let (name, causes) = (name(clock), &clock.causes);
     if causes.demoted {

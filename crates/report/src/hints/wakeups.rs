@@ -6,14 +6,14 @@ use crate::format::{duration, plural};
 use crate::{ActivationResult, ClockResult, Run};
 use std::collections::BTreeMap;
 
-/// How many times as often as by chance somebody has to be under way to be named.
+/// A clock is named if it was under way this many times as often as by chance.
 const CHANCE: f64 = 3.0;
 
 /// Late wake-ups of a clock during which the rig did little or nothing.
 pub(super) struct Away {
-    /// As a part of a sentence.
+    /// The words of a part of a sentence.
     words: String,
-    /// The most that the rig was at work in one of them, ns.
+    /// The longest time for which the rig was at work in one of them, ns.
     rig: u64,
     /// The releases, if the clock is periodic: what has no period of its own says nothing of another one.
     late: Vec<Late>,
@@ -66,7 +66,7 @@ fn interval(clock: &ClockResult) -> Option<u64> {
     clock.interval_s.map(|seconds| (seconds * 1e9).round() as u64).filter(|interval| *interval > 0)
 }
 
-/// What late wake-ups coincide with; those that coincide with nothing go to `away`.
+/// Adds hints on clocks that coincide with late wake-ups; wake-ups that coincide with none go to `away`.
 pub(super) fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>, away: &mut BTreeMap<usize, Vec<Away>>) {
     let all = clock.causes.worst_wakeups.len();
     let typical = clock.wakeup_machine().quantile(0.5);

@@ -1,4 +1,4 @@
-//! How often each function of an FMU was called, and how long that took where it was measured.
+//! The number of calls of each function of an FMU, and their duration if it was measured.
 
 use super::table::{Cell, Table};
 use crate::FmuResult;

@@ -15,11 +15,11 @@ use crate::{ClockResult, Distribution, OverTime, Run};
 use vecud_plan::{Mode, TaskKind};
 use vecud_record::histogram::Histogram;
 
-/// With more clocks than this, their details stay folded up on paper, and only so many have figures of their own: those
-/// that have started latest.
+/// With more clocks than this, their details stay folded up on paper, and only this number of clocks have figures of
+/// their own: those with the latest starts.
 const ON_PAPER: usize = 40;
 
-/// What ran, and how late: everything of the clocks of one FMU.
+/// The tables of one FMU's clocks: their activations and latencies.
 pub fn tables(run: &Run, clocks: &[&ClockResult]) -> String {
     if clocks.is_empty() {
         return "<p class=\"note\">It has no input clock that could be activated, and makes no steps.</p>\n".to_owned();
@@ -121,7 +121,7 @@ pub fn share_of_interval(clock: &ClockResult) -> Cell {
     }
 }
 
-/// Every figure of each of these clocks, folded up.
+/// The details of these clocks, folded up: all figures of each.
 pub fn details(run: &Run, clocks: &[&ClockResult]) -> String {
     let many = run.clocks.len() > ON_PAPER;
     let least = match many {

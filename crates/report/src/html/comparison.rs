@@ -110,7 +110,7 @@ fn tiles(comparison: &Comparison) -> String {
     format!("<section class=\"tiles\">\n{}</section>\n", tiles.concat())
 }
 
-/// How often clocks were activated, and what became of their releases.
+/// The table of activations and releases of clocks.
 fn counts(clocks: &ClocksComparison) -> String {
     let Some(first) = clocks.common.first() else { return only(clocks) };
     let groups: Vec<(&str, usize)> =

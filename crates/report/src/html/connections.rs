@@ -6,7 +6,7 @@ use crate::Run;
 use crate::format::seconds;
 use crate::markup::escape;
 
-/// Nothing for a rig without connections.
+/// The section on connections; empty for a rig without connections.
 pub fn connections(run: &Run) -> String {
     if run.connections.is_empty() {
         return String::new();

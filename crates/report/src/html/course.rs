@@ -15,11 +15,11 @@ const APART: f64 = 5.0;
 /// Ticks of a clock that are nearer to each other than this cannot be told apart.
 const NEAR: f64 = 3.0;
 
-/// A column of a recording, with what it is called beside the figure.
+/// A column of a recording, with its name beside the figure.
 #[derive(Clone, Copy)]
 pub struct Line<'o> {
     pub overview: &'o Overview,
-    /// Its place in the overview.
+    /// Index of the column in the overview.
     pub column: usize,
     pub envelope: &'o Envelope,
     pub label: &'o str,
@@ -34,7 +34,7 @@ impl<'o> Line<'o> {
     }
 }
 
-/// What a column showed, in words; `unit` is text and may be empty.
+/// The range of a column's values, in words; `unit` is text and may be empty.
 pub fn range_text(column: &Envelope, unit: &str) -> String {
     let unit = if unit.is_empty() { String::new() } else { format!(" {}", escape(unit)) };
     let odd = if column.has_odd() { ", at times infinite or no number" } else { "" };

@@ -1,4 +1,4 @@
-//! The signals of a comparison: which differ and by how much, and what the worst ones look like.
+//! The signals of a comparison: the different ones with their deviations, and the curves of the worst.
 
 use super::figure::{Drawing, captioned, entry, legend};
 use super::names::breakable;
@@ -64,7 +64,7 @@ fn different(signals: &SignalsComparison) -> String {
     out
 }
 
-/// With its tolerance, for which there is a column or not.
+/// The row of a signal with its tolerance, whether or not the table has a column for it.
 fn row(signal: &SignalComparison) -> [Cell; 10] {
     let [at, a, b] = signal.first.as_ref().map_or_else(Default::default, |SamplePair { time, a, b }| {
         let (a, b) = shown_pair(a, b);

@@ -34,8 +34,8 @@ pub fn level_limits(chart: &mut Chart, limits: &[u64]) {
     }
 }
 
-/// Which style each of so many lines has: its own for the [`COLOURS`] that reach furthest, grey for the others. In all
-/// figures of a page a clock has the same one.
+/// The style of each line: its own for the [`COLOURS`] that reach furthest, grey for the others. In all figures of a
+/// page a clock has the same style.
 pub fn styles(furthest: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..furthest.len()).collect();
     order.sort_by_key(|&line| std::cmp::Reverse(furthest[line]));
@@ -44,7 +44,7 @@ pub fn styles(furthest: &[u64]) -> Vec<usize> {
     (0..furthest.len()).map(|line| coloured.iter().position(|&other| other == line).unwrap_or(COLOURS)).collect()
 }
 
-/// A drawing, and sentences on what it leaves out.
+/// A drawing, and sentences about anything that it leaves out.
 pub struct Drawing {
     pub svg: String,
     pub notes: Vec<String>,
@@ -67,7 +67,7 @@ pub fn figure(title: &str, sentence: &str, drawing: &Drawing, series: &[Series])
     captioned(title, sentence, drawing, &legend(entries))
 }
 
-/// A figure with any legend, which is HTML as well. Each has a title and a sentence on what it shows and how to read it.
+/// A figure with any legend, which is HTML as well. Each has a title and a sentence that explains it.
 pub fn captioned(title: &str, sentence: &str, drawing: &Drawing, legend: &str) -> String {
     let notes: String = drawing.notes.iter().map(|note| format!("<p class=\"note\">{}</p>\n", escape(note))).collect();
     format!(
@@ -82,7 +82,8 @@ pub fn legend(entries: impl IntoIterator<Item = String>) -> String {
     format!("<ul class=\"legend\">\n{}</ul>\n", entries.into_iter().collect::<String>())
 }
 
-/// An entry of a legend: what a line of this style is, as HTML, and what it showed. Whoever points at it sees that line alone.
+/// An entry of a legend: the name of a line of this style, as HTML, and its value. A reader who points at it sees that line
+/// alone.
 pub fn entry(style: usize, name: &str, value: Option<String>) -> String {
     let line = format!("<path class=\"line {}\" d=\"M0 6H28\"/>{}", class(style), marker(style, 14.0, 6.0).trim_end());
     let class = if style < COLOURS && value.is_some() { format!(" class=\"k{style}\"") } else { String::new() };

@@ -1,4 +1,4 @@
-//! What lies beside the page.
+//! The files beside the page.
 
 use super::table::{Table, html};
 use crate::Run;

@@ -15,7 +15,7 @@ use vecud_record::trace::{Activated, InnerSpan, SectionKind, TraceItem};
 
 /// Lanes that fit on a page.
 const LANES: usize = 20;
-/// Height of a lane, and what it has more where its name stands above it.
+/// Height of a lane, and the additional height if its name stands above it.
 const LANE: f64 = 46.0;
 const ABOVE: f64 = 18.0;
 const BLOCK: f64 = 22.0;
@@ -80,7 +80,7 @@ struct Lanes<'r> {
     /// The units that have lanes, from the top.
     units: &'r [usize],
     styles: &'r [usize],
-    /// In virtual time: how many times wider order is drawn than the trace has it.
+    /// In virtual time: the factor by which order is drawn wider than in the trace.
     spread: f64,
 }
 
@@ -245,7 +245,7 @@ impl Lanes<'_> {
         }
     }
 
-    /// The name of a lane, and what activates its clock.
+    /// The name of a lane, and the source of its clock's activations.
     fn label(&self, chart: &mut Chart, unit: usize, lane: usize) {
         let (base, clock, left) = (base(chart, lane), self.clock(unit), chart.frame.x(0.0));
         let one = self.run.clocks.iter().all(|other| other.fmu == clock.fmu);

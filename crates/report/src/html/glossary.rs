@@ -1,4 +1,4 @@
-//! What the words of the page mean.
+//! The meanings of the page's words.
 
 use crate::Run;
 use vecud_plan::Mode;
@@ -65,7 +65,7 @@ const WORDS: [(&str, &str, bool); 14] = [
     ("Precision", "Minimum, mean and maximum are exact; percentiles and steps are within 1 % of the value.", false),
 ];
 
-/// Only where there are datagrams.
+/// The entry for a page with datagrams.
 const ARRIVAL: (&str, &str, bool) = (
     "Arrival latency",
     "Of clocks that datagrams activate: from the moment at which the kernel received the datagram, which is the release of \
@@ -73,7 +73,7 @@ const ARRIVAL: (&str, &str, bool) = (
     true,
 );
 
-/// Only where there are FMUs that make steps.
+/// The entry for a page with FMUs that make steps.
 const STEP: (&str, &str, bool) = (
     "Step",
     "What an FMU for Co-Simulation computes from one release to the next, and one for Model Exchange is integrated over; its release is an activation. An early return stops short \
@@ -81,7 +81,7 @@ const STEP: (&str, &str, bool) = (
     false,
 );
 
-/// What the words mean.
+/// The section with the meanings of the words.
 pub fn glossary(run: &Run) -> String {
     let words = WORDS.iter().filter(|(_, _, real_time)| run.mode == Mode::RealTime || !real_time);
     let datagrams = run.clocks.iter().find(|clock| clock.datagrams.is_some()).map(|_| &ARRIVAL);

@@ -1,4 +1,4 @@
-//! The top of the page: verdict, problems and what to do about them, whether the machine was fit.
+//! The top of the page: verdict, problems with advice, the fitness of the machine.
 
 use super::machine::{bands, locked};
 use super::page::{header, verdict};
@@ -9,9 +9,9 @@ use crate::{End, Ended, Run, Scheduling, passed};
 use vecud_base::plain::shell_word;
 use vecud_plan::Mode;
 
-/// How many notes are seen at once; the others are folded up.
+/// Number of notes that are visible at once; the others are folded up.
 const NOTES: usize = 6;
-/// How many notes are on the page at all.
+/// The most notes on the page.
 const MOST: usize = 200;
 
 /// Everything above the tables.
@@ -63,7 +63,7 @@ fn outcome(run: &Run) -> String {
     verdict(class, mark, word, &sentence) + &problems::problems(run)
 }
 
-/// What keeps a machine from being ready for real time.
+/// The reasons why a machine is not ready for real time.
 fn obstacles(run: &Run) -> Vec<String> {
     let host = &run.host;
     let mut obstacles = Vec::new();

@@ -1,4 +1,4 @@
-//! What the figures point at, near the top of the page.
+//! The hints from the figures, near the top of the page.
 
 use super::page::notes;
 use crate::markup::escape_with_code;

@@ -1,21 +1,21 @@
 //! The step histogram that real-time people know from OSADL: latency to the right, number of values upwards,
 //! logarithmic, so that a single outlier is as visible as a million good ones.
 //!
-//! Nothing lies beyond the axis. Where a linear one would leave too little of its width to what is usual of some line, because
-//! an outlier is many times longer, it is logarithmic, too.
+//! Nothing lies beyond the axis. If an outlier is so long that a linear axis would leave too little width to the usual values
+//! of some line, the axis is logarithmic, too.
 
 use super::figure::{Drawing, Series, limits};
 use crate::chart::{Axis, Chart, Frame, Path};
 use crate::format::{plural, short_duration};
 use vecud_record::histogram::Histogram;
 
-/// A step is about that wide in the drawing: on a linear axis, on a logarithmic one, where far more of them have values.
+/// The approximate width of a step in the drawing: on a linear axis, and on a logarithmic one, where far more steps have values.
 const STEP: [f64; 2] = [4.9, 8.5];
-/// A linear axis reaches at most to this multiple of what is usual.
+/// A linear axis reaches at most to this multiple of the usual values.
 const OUTLIER: f64 = 6.0;
 /// A limit is drawn when the axis becomes at most this much longer by it: a linear one, a logarithmic one.
 const NEAR: [f64; 2] = [2.5, 20.0];
-/// Where a logarithmic axis begins at the least, ns.
+/// The least begin of a logarithmic axis, ns.
 const SHORTEST: f64 = 100.0;
 
 /// Draws the step histogram.
@@ -74,7 +74,7 @@ fn draw_limits(limits: &[u64], end: u64, chart: &mut Chart) -> Vec<String> {
 /// into exactly one step.
 struct Steps {
     axis: Axis,
-    /// Where each step begins, then where the last one ends, ns.
+    /// The begin of each step, then the end of the last one, ns.
     edges: Vec<u64>,
 }
 
@@ -106,7 +106,7 @@ impl Steps {
         Steps { axis: Axis::durations(*edges.last().expect("there are some") as f64, labels), edges }
     }
 
-    /// From `min`, or a little less, to `max`. What is below lies in the first step.
+    /// A logarithmic axis from `min`, or a little less, to `max`. Smaller values lie in the first step.
     fn logarithmic(min: f64, max: f64, steps: f64, buckets: Option<&Histogram>, labels: usize) -> Steps {
         // At 1, 2 or 5 times a power of ten.
         let power = 10f64.powf(min.log10().floor());

@@ -1,4 +1,4 @@
-//! The machine: what speaks for real time on it, and what against.
+//! The machine: its strengths and weaknesses for real time.
 
 use super::page::fold;
 use crate::format::{cores, plural};
@@ -7,7 +7,7 @@ use crate::{DoctorFinding, DoctorResult, Ended, Fact, HostResult, MemoryOverTime
 use vecud_base::priority::FifoPriority;
 use vecud_plan::Mode;
 
-/// By which clock releases come, and how threads wait for them.
+/// The clock of the releases, and the way in which threads wait for them.
 fn clock_words(host: &HostResult) -> String {
     let clock = format!("CLOCK_{}", host.clock.to_uppercase());
     if host.spin_us > 0.0 { format!("{clock}, polled for the last {} µs", host.spin_us) } else { clock }
@@ -119,7 +119,7 @@ pub fn machine(run: &Run) -> String {
     )
 }
 
-/// What doctor said before the run.
+/// The verdict of doctor before the run.
 fn verdict(doctor: &DoctorResult) -> String {
     let (problems, advice): (Vec<&DoctorFinding>, Vec<&DoctorFinding>) =
         doctor.findings.iter().partition(|finding| finding.is_problem);

@@ -1,5 +1,5 @@
 //! `report.html`: one self-contained page. Problems first, then the run as a whole and the machine, then a page for each
-//! FMU, then details; each figure says what it shows and how to read it.
+//! FMU, then details; each figure has an explanation.
 //!
 //! Bounded: of a rig with a thousand clocks figures have the worst lines and say so, so the page stays small enough to be
 //! opened and is written within a second or so.

@@ -15,7 +15,7 @@ pub struct Course<'a> {
     resolution: f64,
 }
 
-/// One interval.
+/// The values of one interval.
 struct Point<'a> {
     longest: Option<&'a u64>,
     /// Begin of its instant, s; `None`: somewhere in the interval.

@@ -1,4 +1,4 @@
-//! The overruns: which release found its clock still running, and why that took so long.
+//! The overruns: the releases that found their clocks still running, and the reasons why.
 
 use super::names::name;
 use super::table::{Cell, Table, cells, html};

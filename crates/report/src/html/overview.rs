@@ -26,7 +26,7 @@ pub fn overview(run: &Run) -> String {
     out + &machine::machine(run)
 }
 
-/// All clocks, or those that most has happened to.
+/// The table of all clocks, or of those with the most problems.
 fn table(run: &Run) -> String {
     if run.clocks.is_empty() {
         return "<p>No clock was activated.</p>\n".to_owned();
@@ -79,7 +79,7 @@ fn table(run: &Run) -> String {
     out
 }
 
-/// What the machine gave to everybody.
+/// The latencies of the machine for all clocks.
 fn latency(run: &Run) -> String {
     if run.mode == Mode::Virtual {
         return "<h3>Latency</h3>\n<p>There are no latencies: in virtual time nothing waits for a clock on the wall. \

@@ -32,7 +32,7 @@ pub(super) fn verdict(class: &str, sign: &str, word: &str, sentence: &str) -> St
     )
 }
 
-/// A list of HTML, and what comes after it; nothing when it is empty.
+/// A list of HTML, and text after it; nothing if it is empty.
 pub(super) fn notes(title: &str, notes: &[String], after: &str) -> String {
     let items: String = notes.iter().map(|note| format!("<li>{note}</li>\n")).collect();
     match items.as_str() {
@@ -57,8 +57,8 @@ pub(super) fn anchor(fmu: usize) -> String {
     format!("fmu-{}", fmu + 1)
 }
 
-/// Something that is folded up on the screen, unless it is `open`, and is there on paper. `summary` and `body` are HTML. Browsers differ
-/// in whether they unfold on paper what is inside of `details`, not in what is beside.
+/// A part of the page that is folded up on the screen, unless it is `open`, and visible on paper. `summary` and `body` are HTML.
+/// Browsers differ in whether they unfold `details` on paper, not in the treatment of content beside it.
 pub(super) fn fold(summary: &str, body: &str, open: bool) -> String {
     let open = if open { " open" } else { "" };
     format!(

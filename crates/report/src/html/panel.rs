@@ -26,8 +26,8 @@ pub struct Panel<'o> {
     pub lines: Vec<Line<'o>>,
 }
 
-/// The columns that change, by FMU in the order of the recording, with what stays the same beside them; then what stays the same and
-/// belongs to none of them. Values hold up to `until`.
+/// The panels of columns that change, by FMU in the order of the recording, each with the constant columns beside them; then the
+/// other constant columns. Values hold up to `until`.
 pub fn panels<'o>(
     overview: &'o Overview,
     units: &HashMap<&str, &'o str>,
@@ -93,7 +93,7 @@ impl Panel<'_> {
         }
     }
 
-    /// Its lines with their names and values.
+    /// The legend: its lines with their names and values.
     pub fn legend(&self) -> String {
         let lines = self.lines.iter().enumerate();
         legend(lines.map(|(style, line)| entry(style, &breakable(line.label), Some(range_text(line.envelope, "")))))

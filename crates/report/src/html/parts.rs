@@ -1,5 +1,5 @@
-//! Where the time went: the parts of each clock's response, one bar for the usual activation and one for the worst; then the
-//! worst activations and the overruns.
+//! The parts of each clock's response, one bar for the usual activation and one for the worst; then the worst activations
+//! and the overruns.
 
 use super::figure::{Drawing, key, wide_and_narrow};
 use crate::chart::{Axis, AxisTick, Chart, Frame, class};
@@ -10,7 +10,7 @@ use vecud_plan::Mode;
 
 const ROW: f64 = 48.0;
 const BAR: f64 = 16.0;
-/// From the top of a bar to the base line of its text.
+/// Distance from the top of a bar to the base line of its text.
 const BASE: f64 = 12.0;
 /// Width of a letter, about.
 const LETTER: f64 = 7.0;
@@ -43,7 +43,7 @@ fn not_shown(clocks: usize) -> String {
     }
 }
 
-/// The medians of the parts. Execution without setting and getting is what is left of the medians.
+/// The medians of the parts. Execution without setting and getting is the rest of the medians.
 fn usual(clock: &ClockResult) -> [u64; 7] {
     let median = |histogram: &vecud_record::histogram::Histogram| histogram.quantile(0.5);
     let (wakeup, machine) = (median(&clock.wakeup_latency), median(clock.wakeup_machine()));
@@ -80,7 +80,7 @@ fn draw(clocks: &[&ClockResult], frame: Frame) -> String {
     chart.svg("Parts of the response of each clock, as shares of it")
 }
 
-/// In a narrow window the first `most` of them, so that the page of many FMUs stays small.
+/// The figure; in a narrow window it has the first `most` clocks, so that the page of many FMUs stays small.
 fn figure(clocks: &[&ClockResult], most: usize) -> String {
     let beside = Frame { width: 960.0, height: 0.0, left: 190.0, right: 70.0, top: 8.0, bottom: 30.0, labels: 4 };
     let above = Frame { width: 340.0, left: 44.0, right: 60.0, ..beside };

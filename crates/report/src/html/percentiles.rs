@@ -50,7 +50,7 @@ fn rareness(most: f64, labels: usize) -> Axis {
     Axis { scale: Scale::Log { min: 1.0, max: most }, ticks: ticks.collect(), title: "" }
 }
 
-/// The path of the quantile function, and the values at which it ends: that of the maximum is one in all of them.
+/// The path of the quantile function, and the values at which it ends: the maximum's value is one in all of them.
 fn curve(histogram: &Histogram, chart: &Chart) -> (Path, [f64; 2]) {
     let total = histogram.count();
     // 1/(1-p) after so many values; the last one stands for itself.

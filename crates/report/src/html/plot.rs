@@ -14,10 +14,10 @@ use std::fmt::Write;
 use vecud_record::recording::envelope::{Envelope, Overview};
 use vecud_record::recording::names::split;
 
-/// As wide as a page, so that times of one figure stand below those of another.
+/// A frame as wide as a page, so that times of one figure stand below those of another.
 const WIDE: Frame = Frame { width: 960.0, height: 200.0, left: 70.0, right: 24.0, top: 12.0, bottom: 28.0, labels: 8 };
 const NARROW: Frame = Frame { width: 340.0, height: 170.0, left: 54.0, right: 14.0, ..WIDE };
-/// In a drawing: room for the name of a panel, and for each line of its legend.
+/// Room in a drawing for the name of a panel, and for each line of its legend.
 const TITLE: f64 = 26.0;
 const LEGEND: f64 = 18.0;
 
@@ -37,7 +37,7 @@ pub struct Plot {
 pub struct Plotted {
     /// The file or folder, for people.
     pub name: String,
-    /// Its columns.
+    /// The columns of the recording.
     pub overview: Overview,
     /// Time up to which the last values hold, s.
     pub until: f64,

@@ -1,4 +1,4 @@
-//! What went wrong, most important first: what it was, what to do, and where on the page the figures are.
+//! The problems, most important first: each with advice, and a link to its figures on the page.
 
 use super::names::breakable;
 use super::page::{anchor, fold};
@@ -7,9 +7,9 @@ use crate::markup::escape_with_code;
 use crate::{Problem, Run, Severity, Topic};
 use vecud_base::plain::plain_lines;
 
-/// How many problems are seen at once; the others are folded up.
+/// Number of problems that are visible at once; the others are folded up.
 const SHOWN: usize = 12;
-/// How many problems are on the page at all.
+/// The most problems on the page.
 const MOST: usize = 200;
 
 /// The list; nothing when all is well.
@@ -53,7 +53,7 @@ fn item(run: &Run, problem: &Problem, advice: Option<&str>) -> String {
     )
 }
 
-/// A link to whom it is about.
+/// A link to the subject of the problem.
 fn place(run: &Run, problem: &Problem) -> String {
     let name = problem.subject.fmu().unwrap_or_default();
     match run.fmus.iter().position(|fmu| fmu.name == name) {
@@ -64,7 +64,7 @@ fn place(run: &Run, problem: &Problem) -> String {
     }
 }
 
-/// What to do about it, where its message does not say so. HTML.
+/// Advice, if the problem's message has none. HTML.
 fn advice(problem: &Problem) -> Option<&'static str> {
     match problem.kind.topic() {
         Topic::LatencyLimit => Some(

@@ -9,7 +9,7 @@ use crate::{ClockResult, Distribution};
 
 const ROW: f64 = 52.0;
 const BAR: f64 = 10.0;
-/// From the top of a row to its first bar: room for a name above its bars.
+/// Distance from the top of a row to its first bar: room for a name above its bars.
 const ABOVE: f64 = 22.0;
 /// Characters of a name that there is room for.
 const LETTERS: usize = 45;

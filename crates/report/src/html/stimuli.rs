@@ -7,7 +7,7 @@ use crate::markup::escape;
 use crate::{Run, StimulusResult};
 use vecud_plan::Interpolation;
 
-/// Nothing for a rig without stimuli.
+/// The section on stimuli; empty for a rig without stimuli.
 pub fn stimuli(run: &Run) -> String {
     if run.stimuli.is_empty() {
         return String::new();

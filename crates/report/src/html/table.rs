@@ -4,22 +4,22 @@
 use crate::format::count;
 use crate::markup::escape;
 
-/// What stands in a cell.
+/// The content of a cell.
 pub struct Cell {
     html: String,
     /// Classes beside those of its column.
     class: &'static str,
-    /// What whoever points at it reads; text.
+    /// The text that a reader sees who points at the cell.
     title: String,
 }
 
 impl Cell {
-    /// With classes of its own.
+    /// The cell with classes of its own.
     pub fn class(self, class: &'static str) -> Cell {
         Cell { class, ..self }
     }
 
-    /// With words for whoever points at it.
+    /// The cell with words for a reader who points at it.
     pub fn titled(self, title: String) -> Cell {
         Cell { title, ..self }
     }
@@ -72,8 +72,8 @@ pub(super) use cells;
 
 /// A table that is being written.
 ///
-/// Its columns are titles with `|` between them. One that begins with `#` has numbers, with `>` the first numbers of a group, and with
-/// `~` long texts.
+/// A table. Its columns are titles with `|` between them. A title that begins with `#` has numbers, with `>` the first numbers of a
+/// group, and with `~` long texts.
 pub struct Table {
     /// Classes of the columns, which their cells have as well.
     classes: Vec<&'static str>,
@@ -81,12 +81,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// With these columns.
+    /// A table with these columns.
     pub fn new(columns: &str) -> Table {
         Table::grouped("", &[], columns)
     }
 
-    /// A table of a class, with titles over so many of its columns each.
+    /// A table of a class, with titles over groups of columns.
     pub fn grouped(class: &str, groups: &[(&str, usize)], columns: &str) -> Table {
         let mut html = format!("<div class=\"scroll\"><table{}>\n<thead>\n", attribute("class", class));
         if !groups.is_empty() {
@@ -108,7 +108,7 @@ impl Table {
         table
     }
 
-    /// With all these rows; the first cell of each says what it is about.
+    /// The table with these rows; the first cell of each is its head.
     pub fn rows<C: IntoIterator<Item = Cell>>(mut self, rows: impl IntoIterator<Item = C>) -> String {
         for row in rows {
             self.html += "<tr>";

@@ -25,7 +25,7 @@ pub(super) fn is_sound(page: &str) {
             Some(id) => ids.contains(&id),
             None => {
                 let traced = target.starts_with("trace") && target.ends_with(".json");
-                BESIDE.contains(&target) || traced || vecud_record::recording::series::is_one(target)
+                BESIDE.contains(&target) || traced || vecud_record::recording::series::is_name_of_recording(target)
             }
         };
         assert!(leads, "a link leads nowhere: {}", &link[..link.len().min(40)]);

@@ -43,7 +43,7 @@ fn worst<'a>(run: &'a Run, title: &str, histogram: impl Fn(&'a ClockResult) -> &
     Some(tile(title, &duration(histogram(clock).max()), &name))
 }
 
-/// A number with its title and what it belongs to.
+/// A number with its title and the text below it.
 pub fn tile(title: &str, value: &str, below: &str) -> String {
     format!("<div><p>{title}</p><strong>{value}</strong><small>{}</small></div>\n", breakable(below))
 }

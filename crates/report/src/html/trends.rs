@@ -176,7 +176,7 @@ fn day(run: &TrendRun) -> String {
     run.started.get(5..16).map(|time| time.replace('T', " ")).unwrap_or_default()
 }
 
-/// All runs.
+/// The table of all runs.
 fn table(runs: &[TrendRun]) -> String {
     let row = |(number, run): (usize, &TrendRun)| {
         let verdict = match (run.passed(), run.ended) {

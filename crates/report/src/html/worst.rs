@@ -12,7 +12,7 @@ const UNFOLDED: usize = 3;
 /// Clocks that have tables; those of the others are in `report.json`.
 const CLOCKS: usize = 24;
 
-/// Both lists of each clock that has them.
+/// The tables of both lists of each clock that has them.
 pub fn tables(run: &Run, clocks: &[&ClockResult]) -> String {
     let clocks: Vec<&ClockResult> =
         clocks.iter().copied().filter(|clock| !clock.causes.worst_responses.is_empty()).collect();

@@ -19,7 +19,7 @@ pub(super) struct HistogramLog<'a> {
     entries: HashMap<String, VecDeque<IntervalLogHistogram<'a>>>,
     /// There is a line that is none.
     is_damaged: bool,
-    /// How long the run was.
+    /// Duration of the run.
     whole: Duration,
 }
 
@@ -85,7 +85,7 @@ impl<'a> HistogramLog<'a> {
     }
 }
 
-/// What a histogram of ours takes at most in HdrHistogram's form V2, with as much again (bytes).
+/// The longest histogram of vecud in HdrHistogram's form V2, with as much again (bytes).
 const LONGEST_HISTOGRAM: u64 = 1 << 17;
 
 /// A histogram in HdrHistogram's compressed form V2; `None`: it is none.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// A `report.json` that was read: the run, of which histograms have their figures only.
+/// A `report.json` that was read: the run; its histograms have their figures only.
 #[derive(Clone, Debug)]
 pub struct ReportFile {
     pub(crate) run: Run,
@@ -28,7 +28,7 @@ struct ReportHead {
     verdict: Option<String>,
     /// Format 1 has it.
     problem_severities: Option<IgnoredAny>,
-    /// Only a `checkpoint.json` has it.
+    /// The histograms of a `checkpoint.json`; other reports have none.
     histograms: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl ReportFile {
         Ok(ReportFile { run, histograms: head.histograms })
     }
 
-    /// The run, of which histograms have their figures only.
+    /// The run; its histograms have their figures only.
     pub fn run(&self) -> &Run {
         &self.run
     }
@@ -91,7 +91,7 @@ impl ReportFile {
         clocks.map(|signal| signal.name.clone()).collect()
     }
 
-    /// When clocks have overrun, as far as that was kept: the FMU, and the time in s.
+    /// The overruns of clocks, as far as they were kept: the FMU, and the time in s.
     pub fn overruns(&self) -> Vec<(String, f64)> {
         let of = |clock: &ClockResult| -> Vec<(String, f64)> {
             clock.causes.overran.iter().map(|own| (clock.fmu.clone(), own.release_s)).collect()
@@ -176,7 +176,8 @@ impl ReportHead {
     }
 }
 
-/// A report of format 1 with its problems as objects: there they are texts, and two lists beside them have what the texts mean.
+/// A report of format 1 with its problems as objects: in that format they are texts, and two lists beside them have their
+/// meanings.
 fn of_format_1(mut report: Value) -> Value {
     let list = |name: &str| report[name].as_array().cloned().unwrap_or_default();
     let (severities, topics) = (list("problem_severities"), list("problem_topics"));

@@ -1,5 +1,5 @@
-//! Variables of the draft's output clocks, which are read while their clock is active: in the callback that found it active.
-//! Their values are kept here for connections and the recording.
+//! Variables of the draft's output clocks: the callback that finds such a clock active reads its variables, and the values are
+//! kept here for connections and the recording.
 
 use crate::ports::{self, Outgoing};
 use crate::run_state::RunState;
@@ -12,16 +12,22 @@ use vecud_record::samples::NewRecord;
 
 /// Buffers of one thread for one instance, and the values that its callbacks have read since its activation began.
 pub struct OnTicks {
+    /// One for each batch of variables that share their clocks and their type.
     pub(super) all: Vec<TickBuffers>,
 }
 
+/// Buffers for one batch of variables.
 pub(super) struct TickBuffers {
+    /// The output clocks of the variables, by their indices in the plan.
     pub(super) clocks: Vec<usize>,
     pub(super) values: Batch,
+    /// Connections whose values travel in bundles.
     pub(super) bundles: Outgoing,
+    /// The other connections.
     pub(super) single: Vec<Output>,
-    /// The elements of `values` that are recorded: the number of the variable, and the column.
+    /// The recorded elements of `values`: the element, the number of its variable, and its column.
     recorded: Vec<(usize, usize, SignalId)>,
+    /// Whether the values were read in the present activation.
     pub(super) fresh: bool,
 }
 
@@ -41,7 +47,7 @@ impl OnTicks {
         OnTicks { all: run.plan.fmus[fmu.0].on_ticks().iter().map(buffers).collect() }
     }
 
-    /// Another activation begins.
+    /// Marks all values as old: another activation begins.
     pub(super) fn forget(&mut self) {
         self.all.iter_mut().for_each(|on_tick| on_tick.fresh = false);
     }
@@ -53,7 +59,7 @@ impl OnTicks {
             for &(element, item, signal) in &on_tick.recorded {
                 match run.plan.column(signal).capacity {
                     None => record.put_in(1, [on_tick.values.word(element)]),
-                    // A value from an earlier activation is noted already.
+                    // The recording has a value of an earlier activation already.
                     Some(capacity) if !on_tick.fresh => record.put_bytes(capacity, None),
                     Some(_) => {
                         let text = Text { unit, time, variable: &planned.batch.items[item], signal };
@@ -64,7 +70,8 @@ impl OnTicks {
         }
     }
 
-    /// A bit for each of the 64 recorded values of this word that was not read; the first value of callbacks has number `first`.
+    /// A bit for each recorded value that was not read, among the 64 values with the numbers of this `word`. `first`: the number of the
+    /// first value here.
     pub fn absent(&self, first: usize, word: usize) -> u64 {
         let mut bits = 0;
         let mut column = first;

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a group makes its steps.
+/// The algorithm by which a group steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MasterAlgorithm {
     /// All inputs are set from outputs at the beginning of the step; then all slaves step.
     #[default]
     Jacobi,
-    /// One slave after the other gets its inputs and steps: what it is fed by stands at the end of the step already, if that stepped before.
+    /// One slave after the other gets its inputs and steps: a source that stepped before stands at the end of the step already.
     GaussSeidel,
     /// Algorithm 2: all slaves are taken back where one rejects the step, once. Contradicting A1 ends the run.
     Rollback,
@@ -26,7 +26,7 @@ impl MasterAlgorithm {
         ("predictable", MasterAlgorithm::Predictable),
     ];
 
-    /// Its name.
+    /// The algorithm's name.
     pub fn word(self) -> &'static str {
         MasterAlgorithm::WORDS.iter().find(|(_, algorithm)| *algorithm == self).map_or("", |(word, _)| word)
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use vecud_base::time::Fraction;
 
-/// What a slave can do for a master.
+/// The class of a slave: its abilities for a master.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SlaveClass {
     /// C_P: accepts every step up to one that it tells in advance (A4).
@@ -19,7 +19,7 @@ pub enum SlaveClass {
     Legacy,
 }
 
-/// How a slave is taken back.
+/// The way in which a slave is taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WayBack {
     /// `canGetAndSetFMUState`.
@@ -54,14 +54,14 @@ impl fmt::Display for NoWayBack {
 }
 
 impl WayBack {
-    /// Whether a step that is made again comes to the same, and a shorter one is accepted (A1). What the host integrates it integrates in
-    /// other internal steps then, and an event of it lies elsewhere by as much as these are wrong.
+    /// Whether a repeated step has the same result, and a shorter one is accepted (A1). An FMU that the host integrates is then
+    /// integrated in other internal steps, and its events move by as much as these are wrong.
     pub fn repeats(self) -> bool {
         matches!(self, WayBack::State | WayBack::RejectedStep)
     }
 }
 
-/// What an FMU says that it can do, as far as its class depends on it.
+/// The abilities that an FMU declares, as far as its class depends on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abilities {
     /// `canHandleVariableCommunicationStepSize`; FMUs for Model Exchange always can.
@@ -109,7 +109,7 @@ pub enum ClassReason {
 /// A slave with its class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Classified {
-    /// Its class.
+    /// The slave's class.
     pub class: SlaveClass,
     /// Reason for the class.
     pub why: ClassReason,
@@ -143,12 +143,12 @@ pub enum Unfit {
         name: String,
         /// The requested class.
         wish: SlaveClass,
-        /// The missing ability, besides a source of its largest step.
+        /// The missing ability, beside a source of its largest step.
         lacks: Lack,
     },
 }
 
-/// What a slave that cannot be of a class lacks.
+/// The ability that a slave lacks for a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
     /// Steps of other sizes.
@@ -166,8 +166,8 @@ pub enum Lack {
 /// * else rollback, if it handles steps of any size and can be taken back;
 /// * else legacy.
 ///
-/// With [`MasterAlgorithm::Rollback`] whoever can be taken back is rollback, and all have to be. The algorithms without a way back
-/// ask for no class; they are told it for the report, and refuse nobody.
+/// Classifies the slaves. With [`MasterAlgorithm::Rollback`] all slaves that can be taken back are rollback, and all slaves must
+/// be. The algorithms without a way back require no class; their classes are for the report, and no slave is refused.
 pub fn classify(
     candidates: &[UnclassifiedSlave],
     algorithm: MasterAlgorithm,

@@ -5,24 +5,24 @@
 pub struct LuMatrix {
     order: usize,
     elements: Vec<f64>,
-    /// With which row each row was exchanged when its column was eliminated.
+    /// For each row, the row with which it was exchanged when its column was eliminated.
     exchanged: Vec<usize>,
 }
 
 /// A matrix cannot be factored: this column depends on the columns before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Singular {
-    /// Its number, from 0.
+    /// Number of the column, from 0.
     pub column: usize,
 }
 
 impl LuMatrix {
-    /// A matrix of zeros with so many rows, and as many columns.
+    /// A matrix of zeros with `order` rows, and as many columns.
     pub fn new(order: usize) -> LuMatrix {
         LuMatrix { order, elements: vec![0.0; order * order], exchanged: vec![0; order] }
     }
 
-    /// How many rows and columns it has.
+    /// The number of rows and of columns.
     pub fn order(&self) -> usize {
         self.order
     }
@@ -37,8 +37,8 @@ impl LuMatrix {
         self.elements[row * self.order + column] = value;
     }
 
-    /// Factors the matrix in its place. A column of which nothing larger than `least` is left has no pivot; nor has one with an element
-    /// that is not finite.
+    /// Factors the matrix in place. A column without a remainder larger than `least` has no pivot; nor has one with an element that is
+    /// not finite.
     pub fn factor(&mut self, least: f64) -> Result<(), Singular> {
         let n = self.order;
         for column in 0..n {

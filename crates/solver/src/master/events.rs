@@ -1,9 +1,9 @@
-//! When the FMUs of a group leave Event Mode: the rules of an event iteration over FMUs that are connected.
+//! The end of Event Mode for the FMUs of a group: the rules of an event iteration over connected FMUs.
 //!
-//! The run ends if *any* of them asks for it. Event Mode is left if *all* of them need no further update (FMI 3.0:
-//! `discreteStatesNeedUpdate`), else all stay. Continuous states are read anew if *any* update of *any* iteration has changed them.
+//! The run ends if *any* FMU asks for it. Event Mode is left if *all* need no further update (FMI 3.0: `discreteStatesNeedUpdate`),
+//! else all stay. Continuous states are read again if *any* update of *any* iteration has changed them.
 
-/// What an FMU says of an iteration (`fmi3UpdateDiscreteStates`).
+/// The answer of an FMU in an iteration (`fmi3UpdateDiscreteStates`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Update {
     /// `discreteStatesNeedUpdate`.
@@ -16,21 +16,21 @@ pub struct Update {
     pub nominals_changed: bool,
 }
 
-/// What follows an iteration.
+/// The consequence of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventDecision {
-    /// Another iteration, of all.
+    /// Another iteration follows, for all FMUs.
     Again,
-    /// All leave Event Mode.
+    /// All FMUs leave Event Mode.
     Leave,
     /// The run ends: this slave has asked for that first.
     Terminate(usize),
-    /// There were as many iterations as are allowed, and this slave, the first of them, needs another one.
+    /// The limit of iterations is reached, and this slave, the first of them, needs another one.
     Restless(usize),
 }
 
-/// The iterations of one event. In each one [`note`](Iteration::note) what every slave in Event Mode says, and whom a
-/// [tick](Iteration::ticked) has reached; then ask for the [verdict](Iteration::verdict).
+/// The iterations of one event. In each one, [`note`](Iteration::note) the answer of every slave in Event Mode, and the
+/// slaves that a [tick](Iteration::ticked) has reached; then ask for the [verdict](Iteration::verdict).
 #[derive(Clone, Copy, Debug)]
 pub struct Iteration {
     left: u32,
@@ -42,12 +42,12 @@ pub struct Iteration {
 }
 
 impl Iteration {
-    /// Before the first of at most so many iterations; 0 is taken for 1.
+    /// The state before the first of at most `limit` iterations; 0 counts as 1.
     pub fn new(limit: u32) -> Iteration {
         Iteration { left: limit, again: None, terminates: None, values_changed: false, nominals_changed: false }
     }
 
-    /// What a slave says of its update in this iteration.
+    /// Notes the answer of a slave in this iteration.
     pub fn note(&mut self, slave: usize, update: Update) {
         if update.terminate_simulation {
             self.terminates = self.terminates.or(Some(slave));
@@ -59,7 +59,8 @@ impl Iteration {
         self.nominals_changed |= update.nominals_changed;
     }
 
-    /// In this iteration a clock of a slave was activated by another one, or its countdown is 0: it takes part in a further one.
+    /// Notes that another slave activated a clock of this one in this iteration, or that its countdown is 0: it takes part in a
+    /// further one.
     pub fn ticked(&mut self, slave: usize) {
         self.again = self.again.or(Some(slave));
     }

@@ -20,7 +20,7 @@
 //! instants, which are compared and never added up, so that all slaves of a step end at the same one. What contradicts A0, A1
 //! or A4 is told with the slave that does. A step allocates nothing; whether its slaves do is theirs.
 //!
-//! How a group is made and run:
+//! The steps to make and run a group:
 //!
 //! 1. [`Dependencies::order`] puts variables in order (Algorithm 1); [`Dependencies::exchanges`] makes connections of that, with
 //!    algebraic loops among them, which [`ExchangeStep::without_loops`] cuts or [`Newton`] solves.
@@ -28,7 +28,7 @@
 //! 3. [`Setup::new`] with both; [`Setup::step`] with an implementation of [`Slaves`], until the end of the release is reached.
 //! 4. Between steps, [`Iteration`] says when Event Mode is left.
 //!
-//! Two tanks, of which one sees at 0.37 that it is full:
+//! Two tanks, one of which sees at 0.37 that it is full:
 //!
 //! ```
 //! use std::convert::Infallible;

@@ -3,12 +3,12 @@
 //! Newton's method with damping: a step is taken as far as it makes the *next* step, by the same Jacobian, shorter (Deuflhard's
 //! natural test, which does not depend on how equations are scaled). Steps are measured in nominal values of the variables.
 //!
-//! Guarantees: of what is solved, the last step was shorter than the tolerance; what is not solved is named by a variable; the
+//! Guarantees: the last step of a solved loop was shorter than the tolerance; an unsolved loop is named by a variable; the
 //! amount of work is bounded; nothing is allocated after [`Newton::new`].
 
 use super::dense::LuMatrix;
 
-/// To what part of themselves inputs of loops between FMUs are found.
+/// The relative precision of inputs of loops between FMUs.
 pub const TOLERANCE: f64 = 1e-12;
 /// Steps after which there will be no solution.
 const STEPS: u32 = 50;
@@ -22,29 +22,29 @@ const ROUNDING: f64 = 1e-13;
 /// Why a loop has no values at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopError<F> {
-    /// Not at this point, but elsewhere perhaps (`fmi3Discard`).
+    /// The model refuses this point, but perhaps not another one (`fmi3Discard`).
     Discard,
-    /// Not at all.
+    /// The model fails.
     Failed(F),
 }
 
-/// An algebraic loop: its inputs, by numbers from 0, and what comes back for them.
+/// An algebraic loop: its inputs, by numbers from 0, and the values that come back for them.
 pub trait Circle {
-    /// What else can go wrong.
+    /// Another kind of failure.
     type Failure;
 
-    /// Sets the inputs of the loop to `u`, and reads for each of them what its connection brings then into `back`. Values that are not
-    /// finite count as [`LoopError::Discard`].
+    /// Sets the inputs of the loop to `u`, and reads the value that each input's connection then brings into `back`. Values that are
+    /// not finite count as [`LoopError::Discard`].
     fn evaluate(&mut self, u: &[f64], back: &mut [f64]) -> Result<(), LoopError<Self::Failure>>;
 
-    /// Sets the element (i, j) of `jacobian`, which is full of zeros, to the partial derivative of what comes back for input i with
-    /// respect to input j, at the inputs that were set last. `false`: that is not known, and difference quotients will do.
+    /// Sets the element (i, j) of `jacobian`, which is full of zeros, to the partial derivative of the value that comes back for
+    /// input i with respect to input j, at the inputs that were set last. `false`: it is unknown, and difference quotients will do.
     fn jacobian(&mut self, _jacobian: &mut LuMatrix) -> Result<bool, LoopError<Self::Failure>> {
         Ok(false)
     }
 }
 
-/// How a loop was solved.
+/// The result of solving a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Solved {
     /// Calls of [`Circle::evaluate`].
@@ -71,7 +71,7 @@ pub enum Unsolved<F> {
 }
 
 impl<F> Unsolved<F> {
-    /// The input that is named for it, of those of the loop; the failure, where it is one of its own.
+    /// The input that names the loop; or the failure, if it is one of the loop's own.
     pub fn variable(self) -> Result<usize, F> {
         match self {
             Unsolved::Failed(failure) => Err(failure),
@@ -90,13 +90,13 @@ impl<F> From<LoopError<F>> for Unsolved<F> {
     }
 }
 
-/// What one loop is solved with, again and again.
+/// The memory for solving one loop again and again.
 #[derive(Clone, Debug)]
 pub struct Newton {
     measure: Measure,
     linear: Linear,
     tolerance: f64,
-    /// Where the loop is evaluated, and what comes back there.
+    /// The point at which the loop is evaluated, and the values that come back there.
     trial: Vec<f64>,
     back: Vec<f64>,
     /// The step under way, and the one after it.
@@ -192,14 +192,14 @@ fn evaluate<C: Circle>(circle: &mut C, u: &[f64], back: &mut [f64]) -> Result<()
     }
 }
 
-/// What counts as a large step.
+/// The scales by which a step is large.
 #[derive(Clone, Debug)]
 struct Measure {
     nominals: Vec<f64>,
 }
 
 impl Measure {
-    /// By how much an input changes, relative to itself or to its nominal value.
+    /// The change of an input, relative to itself or to its nominal value.
     fn relative(&self, input: usize, step: &[f64], at: &[f64]) -> f64 {
         let change = step[input].abs() / at[input].abs().max(self.nominals[input]);
         if change.is_finite() { change } else { f64::INFINITY }
@@ -219,9 +219,9 @@ impl Measure {
 /// The loop as if it were linear: I - ∂back/∂u, factored.
 #[derive(Clone, Debug)]
 struct Linear {
-    /// In nominal values, each column divided by its scale.
+    /// The matrix in nominal values, each column divided by its scale.
     matrix: LuMatrix,
-    /// The largest of what the elements of a column were subtracted from each other: a pivot is small or not compared to that.
+    /// The largest terms of the differences in each column: a pivot is small or not compared to that.
     scales: Vec<f64>,
     /// Values that the loop returns with one input moved.
     moved: Vec<f64>,

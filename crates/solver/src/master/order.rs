@@ -11,8 +11,8 @@ use vecud_base::graph::{Cycles, constrained};
 /// Dependencies of variables. Variables are numbers below the length of `names`.
 #[derive(Clone, Copy, Debug)]
 pub struct Dependencies<'a, N> {
-    /// Decides where the dependencies leave a choice: the smaller name comes first. Names are unique; names of FMU and
-    /// variable, say.
+    /// The names decide if the dependencies leave a choice: the smaller name comes first. Names are unique, such as
+    /// those of FMU and variable.
     pub names: &'a [N],
     /// D: dependencies inside of one FMU, as (input, output).
     pub direct: &'a [(usize, usize)],
@@ -35,12 +35,12 @@ pub enum Block {
 pub enum ExchangeStep {
     /// `u := P(u)` for the connection of this number.
     Connection(usize),
-    /// The connections of these numbers are one algebraic loop.
+    /// The connections with these numbers are one algebraic loop.
     Loop(Vec<usize>),
 }
 
 impl ExchangeStep {
-    /// All connections one by one: in loops the inputs get what the outputs have so far, in the order of their names.
+    /// All connections one by one: in loops the inputs get the present values of the outputs, in the order of their names.
     pub fn without_loops(exchanges: &[ExchangeStep]) -> Vec<ExchangeStep> {
         let mut all = Vec::new();
         for exchange in exchanges {

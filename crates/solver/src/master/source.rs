@@ -17,7 +17,7 @@ pub enum Source {
     ConstantStep(Fraction),
     /// No states and no events: every step is accepted.
     Unlimited,
-    /// `fmi2GetMaxStepSize`, which some FMUs export besides the standard's functions. Known only while it runs.
+    /// `fmi2GetMaxStepSize`, which some FMUs export beside the standard's functions. Known only while it runs.
     GetMaxStepSize,
     /// `max_step` of the rig.
     Rig(Fraction),
@@ -26,20 +26,20 @@ pub enum Source {
 /// The latest instant to which a slave accepts a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Where that is known from.
+    /// The source of that limit.
     pub source: Source,
     /// `None`: there is no latest one.
     pub until: Option<Instant>,
 }
 
 impl Source {
-    /// Whether the slave has to be asked, at each step.
+    /// Whether the slave must be asked at each step.
     pub fn is_asked(self) -> bool {
         matches!(self, Source::NextEventTime | Source::ClockTick | Source::GetMaxStepSize)
     }
 
-    /// The limit of a step from there. `told` is what a slave that [is asked](Source::is_asked) has told, for others `None`; what it
-    /// tells of times that have passed limits the step to nothing.
+    /// The limit of a step from that instant. `told`: the answer of a slave that [is asked](Source::is_asked), for others `None`; an
+    /// answer in the past limits the step to nothing.
     pub fn limit(self, from: Instant, told: Option<Instant>) -> Limit {
         let until = match self {
             Source::NextEventTime | Source::ClockTick | Source::GetMaxStepSize => told.map(|told| told.max(from)),

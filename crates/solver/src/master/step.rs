@@ -16,7 +16,7 @@ use std::fmt;
 use vecud_base::graph::constrained;
 use vecud_base::time::Instant;
 
-/// How often the end of a step is moved before a slave that contradicts A1 each time ends the run.
+/// The most moves of a step's end; then a slave that contradicts A1 each time ends the run.
 const TRIES: u32 = 20;
 /// Steps that come nowhere, one after another, after which a slave is stuck (semantics S23).
 const IDLE: u32 = 2;
@@ -47,7 +47,7 @@ pub trait Slaves {
     fn latest(&mut self, slave: usize, source: Source, from: Instant) -> Result<Option<Instant>, Self::Failure>;
 
     /// Jacobi and Gauss-Seidel: the slave has stopped before the end of its step and is to go on from there. Events are handled here;
-    /// `true`: there was one, so that standing still is no sign of a slave that is stuck. Too many of them are a failure.
+    /// `true`: there was one, so that a slave without progress is not stuck. Too many of them are a failure.
     fn stopped_early(&mut self, slave: usize, at: Instant) -> Result<bool, Self::Failure>;
 
     /// Jacobi and Gauss-Seidel: whether a slave that has stopped before the end of its step is to stay there, since somebody has asked for
@@ -121,13 +121,13 @@ pub struct Stepped {
 pub enum Stop<F> {
     /// A call has failed.
     Failed(F),
-    /// A slave contradicts what is assumed of it.
+    /// A slave contradicts an assumption about it.
     Violated(Violation),
     /// A slave is asked to go on from there, and does not.
     Stuck {
-        /// Its number.
+        /// Number of the slave.
         slave: usize,
-        /// Where it stands.
+        /// The time of the slave.
         at: Instant,
     },
     /// Somebody has asked for the end of all in the midst of the step.
@@ -161,8 +161,8 @@ pub struct Setup {
     rollback: Vec<usize>,
     /// C_L.
     legacy: Option<usize>,
-    /// The slave that is integrated, if it can be taken back: A1 does not hold of it, so that it stays where the others come to, and may be
-    /// the one that makes a step shorter once more.
+    /// The slave that is integrated, if it can be taken back: A1 does not hold for it, so that it stays at the time of the others, and may
+    /// make a step shorter once more.
     integrated: Option<usize>,
     turns: Vec<Turn>,
 }
@@ -391,7 +391,7 @@ impl<S: Slaves> Step<'_, S> {
         self.slaves.restore(slave)
     }
 
-    /// Where a slave stands since it has stepped; `None`: it was taken back.
+    /// Notes the time of a slave after its step; `None`: it was taken back.
     fn note(&mut self, slave: usize, stands: Option<Instant>) {
         if let Some((_, own)) = self.integrated.as_mut().filter(|(integrated, _)| *integrated == slave) {
             *own = stands;

@@ -1,6 +1,6 @@
-//! Which of the two dialects of FMI 3.0 a description is written in.
+//! The dialect of FMI 3.0 in which a description is written: the released one or the draft.
 //!
-//! Decided from the description alone, by what only one of the two texts has:
+//! Decided from the description alone, by signs that only one of the two texts has:
 //!
 //! | where | draft | released |
 //! |---|---|---|
@@ -45,7 +45,7 @@ const ATTRIBUTES: [(&str, &[&str], Abi); 17] = {
     ]
 };
 
-/// The bits of the names of these attributes: nearly all that a description has are not among them.
+/// The bits of the names of these attributes: nearly all attributes of a description are not among them.
 const BITS: u64 = bits().0;
 
 /// The bits that more than one of these names has.
@@ -97,7 +97,7 @@ fn of_version(version: &str) -> Option<Abi> {
     }
 }
 
-/// A name that gives a dialect away, with what stands around it in messages, and where it stands.
+/// A name that gives a dialect away, with the text around it in messages, and its place.
 struct Sign<'a> {
     name: &'a str,
     around: [&'static str; 2],
@@ -110,7 +110,7 @@ const ELEMENT: [&str; 2] = ["<", ">"];
 const VERSION: [&str; 2] = ["`fmiVersion=\"", "\"`"];
 const VARIABILITY: [&str; 2] = ["`variability=\"", "\"`"];
 
-/// What tells the dialects apart, and the variables on which it was looked for.
+/// The signs of the dialects, and the variables that were searched for them.
 #[derive(Default)]
 pub(super) struct Survey<'a> {
     draft: Vec<Sign<'a>>,
@@ -157,7 +157,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// The dialect, or an error that says what belongs to which.
+    /// The dialect, or an error that lists the signs of both.
     pub(super) fn verdict(&self) -> Result<Abi, DescriptionError> {
         let (Some(draft), Some(released)) = (self.draft.first(), self.released.first()) else {
             return Ok(if self.draft.is_empty() { Abi::Fmi3 } else { Abi::Draft });

@@ -1,5 +1,5 @@
-//! What variables say of each other: names, value references, clocks, dimensions, derivatives, previous values
-//! (FMI 3.0, 2.4.7). One pass, no look-up scans.
+//! References between variables: names, value references, clocks, dimensions, derivatives, previous values (FMI 3.0,
+//! 2.4.7). One pass, no look-up scans.
 
 use super::types::TypeDefinitions;
 use crate::model::{

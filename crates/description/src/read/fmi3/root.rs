@@ -15,7 +15,7 @@ use vecud_base::time::TimeUnit;
 
 const ATTRIBUTES: [&str; 5] = ["instantiationToken", "version", "copyright", "license", "generationTool"];
 
-/// Vendors' data, and what a later minor version may add.
+/// Vendors' data, and elements that a later minor version may add.
 const IGNORED: [&str; 3] = ["Annotations", "VendorAnnotations", "Terminals"];
 
 const SECTIONS: [&str; 9] = [
@@ -164,7 +164,7 @@ fn read_variables<'a>(
     Ok((variables, index))
 }
 
-/// Converts what is written in the FMU's unit of time: intervals and shifts of clocks, and the default experiment.
+/// Converts times in the FMU's unit of time: intervals and shifts of clocks, and the default experiment.
 fn in_seconds(
     unit: TimeUnit,
     variables: &mut [Variable],

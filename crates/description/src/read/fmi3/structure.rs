@@ -1,7 +1,8 @@
-//! `<ModelStructure>` (FMI 3.0, 2.4.8; the draft calls `<ContinuousStateDerivative>` `<Derivative>`): ordered lists of outputs, states, unknowns and what they depend on.
+//! `<ModelStructure>` (FMI 3.0, 2.4.8; the draft calls `<ContinuousStateDerivative>` `<Derivative>`): ordered lists of outputs,
+//! states, and unknowns with their dependencies.
 //!
-//! Guarantees: every value reference in it is a variable's; `dependenciesKind` is as long as `dependencies`; an absent
-//! list stays apart from an empty one. What only other tools would mind is a warning.
+//! Guarantees: every value reference in it is a variable's; `dependenciesKind` is as long as `dependencies`; an absent list is
+//! distinct from an empty one. A defect that only other tools would mind is a warning.
 
 use super::dialect;
 use crate::model::{
@@ -18,7 +19,7 @@ pub(super) fn read(
     index: &Index,
 ) -> Result<ModelStructure, DescriptionError> {
     let mut structure = ModelStructure::default();
-    // In which of the five lists each variable is.
+    // For each variable, whether it is in each of the five lists.
     let mut listed = vec![[false; 5]; variables.len()];
     let mut order = ListOrder::default();
     for_each(list.children(), |element| {
@@ -57,7 +58,7 @@ pub(super) fn read(
     Ok(structure)
 }
 
-/// The order of the five lists (the schema's `xs:sequence`): the draft's is another one, and not looked at.
+/// Checks the order of the five lists (the schema's `xs:sequence`); the draft has another order, which is not checked.
 #[derive(Default)]
 struct ListOrder<'a> {
     last: Option<(usize, &'a str)>,
@@ -82,7 +83,7 @@ impl<'a> ListOrder<'a> {
     }
 }
 
-/// An entry, and the position of its variable; `None`: it has none, where every error is wanted.
+/// Reads an entry, with the position of its variable; `None`: there is no such variable, and all errors are collected.
 fn unknown(
     element: Element<'_>,
     variables: &[Variable],
@@ -116,6 +117,7 @@ fn unknown(
     Ok(own.map(|(reference, position)| (Unknown { variable: reference.into(), dependencies }, position)))
 }
 
+/// Checks that a variable may be in the list of its entry.
 fn check(element: Element<'_>, unknown: &Unknown, variable: &Variable) -> Result<(), DescriptionError> {
     let name = &variable.name;
     match element.name() {

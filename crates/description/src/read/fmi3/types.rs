@@ -70,7 +70,7 @@ impl<'a> TypeDefinitions<'a> {
         Ok(types)
     }
 
-    /// The type that an element declares, which must exist and be of the element's own kind.
+    /// The type that an element declares. Precondition: it exists and is of the element's own kind, else there is an error.
     pub(super) fn declared(
         &self,
         element: Element<'_>,

@@ -25,7 +25,7 @@ const COMMON: [&str; 7] = [
     "canHandleMultipleSetPerTimeInstant",
     "declaredType",
 ];
-/// Not for clocks, which are neither arrays nor initialised.
+/// Attributes that clocks do not have: they are neither arrays nor initialised.
 const VALUED: [&str; 3] = ["intermediateUpdate", "previous", "initial"];
 const FLOAT: [&str; 2] = ["derivative", "reinit"];
 

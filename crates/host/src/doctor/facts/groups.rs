@@ -5,9 +5,9 @@ use crate::doctor::Tree;
 /// Limits of the groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CgroupLimits {
-    /// Ordinary threads get so much of a period, in some group.
+    /// The processor time of ordinary threads in a period, in some group.
     pub quota: Option<Quota>,
-    /// Real-time threads of this group get so much of a period (version 1, RT_GROUP_SCHED).
+    /// The processor time of real-time threads of this group in a period (version 1, RT_GROUP_SCHED).
     pub real_time: Option<Quota>,
 }
 

@@ -4,30 +4,30 @@ use crate::doctor::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use vecud_linux::affinity;
 
-/// All of them.
+/// The interrupts of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interrupts {
     /// The interrupts of devices.
     pub devices: Vec<Interrupt>,
-    /// What cores send to each other or themselves, by its three letters (`CAL`, `TLB`), by core.
+    /// Interrupts that cores send to each other or themselves, by their three letters (`CAL`, `TLB`), by core.
     pub internal: BTreeMap<String, BTreeMap<usize, u64>>,
 }
 
-/// One line of a device.
+/// One interrupt of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interrupt {
     /// The number of the interrupt.
     pub number: usize,
     /// The device that raises it.
     pub name: String,
-    /// Where it goes; empty when that is not known.
+    /// The cores that get the interrupt; empty: unknown.
     pub cpus: BTreeSet<usize>,
-    /// How often it came, by core.
+    /// Number of interrupts, by core.
     pub counts: BTreeMap<usize, u64>,
 }
 
 impl Interrupt {
-    /// How often it came to a core.
+    /// The number of interrupts of a core.
     pub fn count(&self, cpu: usize) -> u64 {
         self.counts.get(&cpu).copied().unwrap_or(0)
     }
@@ -41,7 +41,7 @@ impl Interrupts {
         interrupts
     }
 
-    /// What the text of `/proc/interrupts`, or of `/proc/softirqs`, has counted; where devices may send theirs is not in it. A line
+    /// The counts in the text of `/proc/interrupts`, or of `/proc/softirqs`; without the cores that devices may send to. A line
     /// that has no figure for each core (`ERR`, `MIS`) is of no core.
     pub fn counts(text: &str) -> Interrupts {
         const OF_NO_CORE: [&str; 2] = ["ERR", "MIS"];
@@ -80,7 +80,7 @@ impl Interrupts {
         interrupts
     }
 
-    /// How often something of these letters came to a core.
+    /// The number of interrupts of a core with these letters.
     pub fn internal(&self, letters: &str, cpu: usize) -> u64 {
         self.internal.get(letters).and_then(|counts| counts.get(&cpu)).copied().unwrap_or(0)
     }

@@ -14,15 +14,15 @@ use crate::doctor::Tree;
 pub struct MachineFacts {
     /// Release, version, command line.
     pub kernel: KernelFacts,
-    /// Processor and what is below it.
+    /// The processor and its hypervisor, if there is one.
     pub processor: Processor,
-    /// All cores, and more of those in use.
+    /// All cores, and further facts about those in use.
     pub cores: CoreFacts,
     /// Switches of the kernel.
     pub settings: Settings,
     /// Control groups of this process.
     pub groups: CgroupLimits,
-    /// Devices' interrupts, and what each core has had.
+    /// Interrupts of devices, and the interrupts of each core.
     pub interrupts: Interrupts,
     /// Threads of other processes with a real-time policy.
     pub threads: Vec<Thread>,
@@ -31,7 +31,7 @@ pub struct MachineFacts {
 }
 
 impl MachineFacts {
-    /// Reads what concerns these cores.
+    /// Reads the facts that concern these cores.
     pub fn read(tree: &Tree, cpus: &[usize]) -> MachineFacts {
         MachineFacts {
             kernel: KernelFacts::read(tree),

@@ -1,4 +1,4 @@
-//! What the machine's files say, read once through a [`Tree`](super::Tree) and judged by nobody yet.
+//! Facts from the machine's files, read once through a [`Tree`](super::Tree) and without a judgement.
 //!
 //! The supervisor takes the facts of a report from here, too ([`KernelFacts`], [`Core`], [`Processor`], [`Settings`]).
 

@@ -1,9 +1,9 @@
-//! Instances of the kernel's tracing that runs of vecud have made (`[trace] kernel = true`): which names they have, and which of
-//! them are left of runs that were killed.
+//! Instances of the kernel's tracing that runs of vecud have made (`[trace] kernel = true`): their names, and those that killed
+//! runs have left.
 
 use crate::doctor::Tree;
 
-/// Where tracefs may be mounted: its own place, and that of kernels and habits before it.
+/// Mount points of tracefs: its own place, and the one of older kernels.
 pub const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 /// Instances of one process at most.
 pub const SESSIONS: u32 = 64;

@@ -1,4 +1,4 @@
-//! What this user gets, as tried.
+//! The rights of this user, as tried.
 
 use super::lists::named;
 use crate::doctor::finding::{LIMITS, Needs, UDEV};

@@ -83,7 +83,7 @@ fn elsewhere(case: &Case, towards: &[Towards]) -> Fix {
     Fix::now(towards.iter().map(moved).collect()).lasting(IRQ_AFFINITY).and(words)
 }
 
-/// What other cores ask of those in use.
+/// Calls from other cores to those in use.
 fn calls(case: &Case) -> Option<Finding> {
     let probe = case.probe.as_ref().filter(|probe| probe.seconds > 0.0)?;
     let before = &case.facts.interrupts;

@@ -1,4 +1,4 @@
-//! The kernel, how it was started, on what it runs, and by what it keeps time.
+//! The kernel: its command line, the hypervisor, and the source of its time.
 
 use super::lists::{list, named};
 use crate::doctor::finding::{Action, GRUB, Needs};
@@ -34,7 +34,7 @@ fn kernel(case: &Case) -> Finding {
     Finding::problem("kernel", format!("no PREEMPT_RT kernel ({}{mode})", kernel.release), why).fixed_by(fix)
 }
 
-/// What only the command line gives. (Isolation has a finding of its own.)
+/// Settings that only the command line gives. (Isolation has a finding of its own.)
 fn command_line(case: &Case) -> Option<Finding> {
     let (kernel, cores) = (&case.facts.kernel, &case.facts.cores);
     let covers = |option: &str| {

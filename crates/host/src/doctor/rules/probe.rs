@@ -1,4 +1,4 @@
-//! How late the probe woke.
+//! The wake-up latencies of the probe.
 
 use crate::doctor::finding::Needs;
 use crate::doctor::probe::{CoreProbe, PERIOD};
@@ -13,7 +13,7 @@ pub(super) fn findings(case: &Case) -> Vec<Finding> {
     cores.flat_map(|core| [Some(latency(core)), faults(core), preempted(core)]).flatten().collect()
 }
 
-/// What the latest wake-up says; also for the table.
+/// The verdict on the latest wake-up; also for the table.
 pub(crate) fn verdict(core: &CoreProbe) -> (Level, &'static str) {
     match core.latency.max() {
         _ if core.refused.is_some() => (Level::Problem, "not allowed there"),

@@ -1,4 +1,4 @@
-//! Switches of the kernel that cost latency. The table is what `rt-config/sysctl.d` sets; a test compares the two.
+//! Switches of the kernel that cost latency. The table has the settings of `rt-config/sysctl.d`; a test compares the two.
 
 use super::lists::few;
 use crate::doctor::finding::{GRUB, Needs, SYSCTL, TUNED};

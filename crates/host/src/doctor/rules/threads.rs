@@ -1,4 +1,4 @@
-//! Other real-time threads on the cores in use, and what killed runs have left there.
+//! Other real-time threads on the cores in use, and traces that killed runs have left there.
 
 use super::lists::{few, list, named};
 use crate::doctor::facts::{RealTimePolicy, Thread};
@@ -62,7 +62,7 @@ fn in_the_band(case: &Case) -> Finding {
     }
 }
 
-/// The kernel's own threads above the band (migration/N at 99) are what they must be; those of others are not.
+/// Threads above the band: the kernel's own (migration/N at 99) belong there; those of others do not.
 fn above(case: &Case) -> Finding {
     let high = case.target.band.1;
     let inside =

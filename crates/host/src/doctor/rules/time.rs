@@ -1,4 +1,4 @@
-//! What takes time away from real-time threads by design: throttling, the fair server, control groups.
+//! Mechanisms that take time away from real-time threads by design: throttling, the fair server, control groups.
 
 use super::lists::named;
 use crate::doctor::facts::FairServer;

@@ -1,8 +1,8 @@
-//! How many findings there are.
+//! Numbers of findings.
 
 use crate::doctor::{Finding, Level};
 
-/// How many findings there are of a level.
+/// The number of findings of a level.
 pub(super) fn number(findings: &[Finding], level: Level) -> u64 {
     findings.iter().filter(|finding| finding.level == level).count() as u64
 }

@@ -7,7 +7,7 @@ use crate::doctor::{Action, Case, Finding, Fix, Level};
 use serde_json::{Value, json};
 use vecud_base::plain::plain;
 
-/// One object, over several lines.
+/// The answer as one object, over several lines.
 pub fn json(case: &Case, findings: &[Finding], against: Option<&Changes>) -> String {
     let (facts, isolated) = (&case.facts, case.facts.cores.isolated());
     let problems = number(findings, Level::Problem);

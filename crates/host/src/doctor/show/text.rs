@@ -7,7 +7,7 @@ use crate::doctor::{Action, Case, Finding, Fix, Level, Probe};
 use vecud_base::plain::plain;
 use vecud_report::format::{count, duration, plural};
 
-/// Where the text is shown.
+/// The screen of the text.
 #[derive(Clone, Copy, Debug)]
 pub struct TextStyle {
     /// Characters per line.
@@ -20,9 +20,9 @@ pub struct TextStyle {
 const WIDEST: usize = 110;
 /// The table of the probe needs this.
 const NARROWEST: usize = 32;
-/// What stands before `why` and `fix`, and what they are moved in by.
+/// Width of the text before `why` and `fix`, and their indentation.
 const INDENT: usize = 10;
-/// How many commands are shown of one fix; the script has all.
+/// Number of commands that are shown of one fix; the script has all.
 const COMMANDS: usize = 4;
 
 /// The whole page; each line ends in a line feed.
@@ -108,7 +108,7 @@ fn table(probe: &Probe, page: TextStyle) -> Vec<String> {
     lines
 }
 
-/// What differs from a saved answer: a line for each figure of a core, which every screen has room for.
+/// The differences from a saved answer: a line for each figure of a core, short enough for every screen.
 fn compared(comparison: &Changes, case: &Case, page: TextStyle) -> Vec<String> {
     let (saved, facts) = (&comparison.saved, &case.facts);
     let mut title = format!("Against {}", plain(&comparison.file));
@@ -169,7 +169,7 @@ fn one(finding: &Finding, page: TextStyle) -> Vec<String> {
     lines
 }
 
-/// Commands, the file that makes them last, and what is to be known.
+/// The commands of a fix, the file that makes them last, and its notes.
 fn fix_lines(fix: &Fix) -> Vec<(Style, String)> {
     let commands = fix.now.iter().take(COMMANDS).map(|action| (BOLD, plain(&Action::command(action))));
     let mut lines: Vec<(Style, String)> = commands.collect();
@@ -239,7 +239,7 @@ fn styled(label: &str, color: Style, text: &str, style: Style, page: TextStyle) 
     lines.collect()
 }
 
-/// Lines of at most `width` characters, broken between words; a longer word stands alone and is cut where it must be.
+/// Lines of at most `width` characters, broken between words; a longer word stands alone and is cut if necessary.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

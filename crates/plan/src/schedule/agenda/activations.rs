@@ -9,36 +9,39 @@ use vecud_base::time::{Fraction, Instant, Nanos};
 /// The order of the next activations of all tasks.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// The timelines; of tasks that share a grid, as they were when they came to it.
+    /// The timelines; for a task that shares a grid, its state when it joined the grid.
     timelines: Vec<Timeline>,
-    /// Per task: the grid that it shares, or has left and may come back to, and how often that had passed when it came.
+    /// Per task: the grid that the task shares, or has left and may return to, and the number of the grid's instants that had passed when
+    /// the task joined it.
     shared: Vec<Option<(usize, u64)>>,
     /// Per task: the source of its next activation.
     noted: Vec<Noted>,
-    /// An instant is worked off: that of `taken`.
-    working: bool,
-    /// How many were begun.
+    /// Whether tasks of an instant, that of `taken`, are being taken.
+    in_instant: bool,
+    /// Number of instants that have begun.
     instants: u64,
-    /// The tasks that are still due at the present instant, a bit each, and the first word that may have one.
+    /// The tasks that are still due at the present instant, a bit each.
     due: Box<[u64]>,
-    from: usize,
-    /// Instants that something earlier came before, the earliest last.
+    /// The first word of `due` that may have a bit.
+    first_word: usize,
+    /// Instants that were interrupted by an earlier one, with the tasks that are still due, the earliest last.
     suspended: Vec<(Instant, Box<[u64]>)>,
     grids: SharedGrids,
     pub(super) groups: DueTasks,
-    /// The activation that was taken last; those by shared grids are all the same within an instant, but for their `next`.
+    /// The last taken activation; activations by shared grids differ within an instant only in their `next`.
     taken: Due,
+    /// Whether the last taken activation came from a timeline of its own, not from a shared grid.
     taken_alone: bool,
 }
 
-/// Where the next activation of a task is noted.
+/// The source of a task's next activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Noted {
-    /// There is none.
+    /// There is no next activation.
     Nowhere,
-    /// Among the due tasks, or in a suspended instant.
+    /// The task is among the due ones, or in a suspended instant.
     Due,
-    /// In a group.
+    /// The task is in a group.
     Group(usize),
     /// The task has no activations but those of a shared grid.
     Grid(usize),
@@ -53,10 +56,10 @@ impl Agenda {
             timelines,
             shared: shared.iter().map(|grid| Some(((*grid)?, 0))).collect(),
             noted: shared.iter().map(|grid| grid.map_or(Noted::Nowhere, Noted::Grid)).collect(),
-            working: false,
+            in_instant: false,
             instants: 0,
             due: vec![0; tasks.div_ceil(64)].into_boxed_slice(),
-            from: 0,
+            first_word: 0,
             suspended: Vec::new(),
             grids,
             groups: DueTasks::new(tasks),
@@ -80,16 +83,16 @@ impl Agenda {
         }
         self.noted[task.0] = match time {
             None => Noted::Nowhere,
-            Some(time) if self.working && self.taken.time == time => {
+            Some(time) if self.in_instant && self.taken.time == time => {
                 self.due[word] |= bit;
-                self.from = self.from.min(word);
+                self.first_word = self.first_word.min(word);
                 Noted::Due
             }
             Some(time) => {
-                if self.working && self.taken.time > time {
+                if self.in_instant && self.taken.time > time {
                     let nobody = vec![0; self.due.len()].into_boxed_slice();
                     self.suspended.push((self.taken.time, std::mem::replace(&mut self.due, nobody)));
-                    self.working = false;
+                    self.in_instant = false;
                 }
                 let group = self.groups.at(time);
                 self.groups.words(group)[word] |= bit;
@@ -98,13 +101,13 @@ impl Agenda {
         };
     }
 
-    /// The bits of the tasks that are due now, then of those at suspended instants.
+    /// The bits of the tasks that are due now, then those of suspended instants.
     fn sets(&mut self) -> impl Iterator<Item = &mut [u64]> {
         let suspended = self.suspended.iter_mut().map(|(_, set)| &mut **set);
         std::iter::once(&mut *self.due).chain(suspended)
     }
 
-    /// A task gets a timeline of its own, as if it had had one all along.
+    /// Gives a task a timeline of its own, as if it had always had one.
     fn leave_grid(&mut self, task: TaskId) {
         let Noted::Grid(grid) = self.noted[task.0] else { return };
         let (word, bit) = (task.0 / 64, 1 << (task.0 % 64));
@@ -132,11 +135,11 @@ impl Agenda {
     #[inline(always)]
     fn advance(&mut self) -> Option<u64> {
         loop {
-            if let Some(word) = self.due.get(self.from).filter(|word| **word != 0) {
+            if let Some(word) = self.due.get(self.first_word).filter(|word| **word != 0) {
                 return Some(*word);
             }
-            if self.from + 1 < self.due.len() {
-                self.from += 1;
+            if self.first_word + 1 < self.due.len() {
+                self.first_word += 1;
             } else if !self.next_instant() {
                 return None;
             }
@@ -146,19 +149,19 @@ impl Agenda {
     /// Makes the tasks of the next instant due, once none is due any more.
     #[inline(always)]
     fn next_instant(&mut self) -> bool {
-        self.from = 0;
+        self.first_word = 0;
         let next = match self.groups.queue.first().is_none() && self.suspended.is_empty() {
             true => self.grids.pass(&mut self.due),
             false => return self.next_of_all(),
         };
-        self.working = false;
+        self.in_instant = false;
         next.map(|now| self.begin(now)).is_some()
     }
 
-    /// An instant begins.
+    /// Begins an instant.
     #[inline(always)]
     fn begin(&mut self, now: Instant) {
-        self.working = true;
+        self.in_instant = true;
         self.instants += 1;
         if self.taken_alone {
             (self.taken, self.taken_alone) = (Due::own(now), false);
@@ -168,7 +171,7 @@ impl Agenda {
 
     #[inline(never)]
     fn next_of_all(&mut self) -> bool {
-        self.working = false;
+        self.in_instant = false;
         let grid = self.grids.next();
         let others = self.groups.queue.first().map(|(time, _)| *time);
         let others = self.suspended.last().map(|(time, _)| *time).into_iter().chain(others);
@@ -198,18 +201,18 @@ impl Agenda {
         }
     }
 
-    /// Takes the next activation: the earliest, and of equal ones the most urgent. [`Agenda::due`] has it, but for [`Due::next`],
-    /// which few tasks need: [`Agenda::tell_next`] adds that.
+    /// Takes the next activation: the earliest, and of several at one time the most urgent. [`Agenda::due`] has it, without
+    /// [`Due::next`], which few tasks need: [`Agenda::tell_next`] adds that.
     #[inline(always)]
     pub fn take(&mut self) -> Option<TaskId> {
         let bits = self.advance()?;
-        self.due[self.from] = bits & (bits - 1);
-        let task = TaskId(self.from * 64 + bits.trailing_zeros() as usize);
+        self.due[self.first_word] = bits & (bits - 1);
+        let task = TaskId(self.first_word * 64 + bits.trailing_zeros() as usize);
         match self.noted[task.0] {
             Noted::Grid(_) if self.taken_alone => {
                 (self.taken, self.taken_alone) = (Due::own(self.taken.time), false);
             }
-            // A value for another task is not this one's.
+            // The value of another task does not hold for this one.
             Noted::Grid(_) => self.taken.next = None,
             _ => self.take_alone(task),
         }
@@ -226,10 +229,10 @@ impl Agenda {
         (self.taken, self.taken_alone) = (due, true);
     }
 
-    /// The next instants, up to the first at which anything else is due than the tasks of one grid. `None`: a task is due now, or
-    /// comes in between.
+    /// A batch of next instants at which only the tasks of one grid are due. `None`: a task is due now, or another task is due
+    /// first.
     pub fn next_instants(&self) -> Option<Instants> {
-        let is_at_rest = self.suspended.is_empty() && self.due[self.from..].iter().all(|word| *word == 0);
+        let is_at_rest = self.suspended.is_empty() && self.due[self.first_word..].iter().all(|word| *word == 0);
         if is_at_rest { self.grids.next_instants(self.groups.queue.first().map(|(time, _)| *time)) } else { None }
     }
 
@@ -252,12 +255,12 @@ impl Agenda {
     pub fn pass(&mut self, batch: &Instants, instants: u64) {
         if let Some(last) = self.grids.pass_many(batch, instants) {
             self.instants += instants - 1;
-            self.from = 0;
+            self.first_word = 0;
             self.begin(last);
         }
     }
 
-    /// Finds out the next instant of the grid or list of the activation of `task` that was taken last.
+    /// Adds [`Due::next`] to the last taken activation, which is one of `task`: the next instant of its grid or list.
     pub fn tell_next(&mut self, task: TaskId) {
         if let Noted::Grid(grid) = self.noted[task.0]
             && !self.taken_alone
@@ -266,19 +269,19 @@ impl Agenda {
         }
     }
 
-    /// The activation that was taken last.
+    /// The last taken activation.
     #[inline]
     pub fn due(&self) -> &Due {
         &self.taken
     }
 
-    /// A number that changes with the instant of [`Agenda::due`].
+    /// The number of the instant of [`Agenda::due`].
     #[inline]
     pub fn instant(&self) -> u64 {
         self.instants
     }
 
-    /// When the next activation is due.
+    /// The time of the next activation.
     #[inline(never)]
     pub fn peek(&mut self) -> Option<Instant> {
         self.advance().map(|_| self.taken.time)
@@ -295,7 +298,7 @@ impl Agenda {
         }
     }
 
-    /// The timelines as they are now, by task.
+    /// The present timelines, by task.
     pub fn into_timelines(mut self) -> Vec<Timeline> {
         (0..self.timelines.len()).for_each(|task| self.leave_grid(TaskId(task)));
         self.timelines
@@ -306,32 +309,32 @@ impl Agenda {
         self.timelines[task.0].grid()
     }
 
-    /// A tick for a task; `root`: at the root of its chain.
+    /// Ticks a task; `root`: the clock at the root of the chain of ticks.
     pub fn tick(&mut self, task: TaskId, time: Instant, root: Option<UnitId>) -> Tick {
         self.change(task, |timeline| timeline.tick(time, DispatchStamp { wall: Nanos(0), time, root }))
     }
 
-    /// A countdown is armed by an activation at `since`; `root`: at the root of its chain.
+    /// Arms a countdown by an activation at `since`; `root`: the clock at the root of the chain of ticks.
     pub fn arm(&mut self, task: TaskId, time: Instant, since: Instant, root: Option<UnitId>) -> Armed {
         self.change(task, |timeline| timeline.arm(time, since, DispatchStamp { wall: Nanos(0), time, root }))
     }
 
-    /// A changing clock, activated at `since`, ticks next after `interval`.
+    /// Sets the next tick of a changing clock that was activated at `since`: after `interval`.
     pub fn follow(&mut self, task: TaskId, interval: Fraction, since: Instant) {
         self.change(task, |timeline| timeline.follow(interval, since));
     }
 
-    /// A periodic task has a release at this time too, before the next one of its grid.
+    /// Adds a release of a periodic task at this time, before the next one of its grid.
     pub fn beside(&mut self, task: TaskId, time: Instant) {
         self.change(task, |timeline| timeline.beside(time));
     }
 
-    /// The interval of a periodic clock has changed at `from`.
+    /// Changes the interval of a periodic clock at `from`.
     pub fn retune(&mut self, task: TaskId, interval: Fraction, from: Instant) {
         self.change(task, |timeline| timeline.retune(interval, from));
     }
 
-    /// Something that concerns one task alone.
+    /// Changes the timeline of one task, which leaves its shared grid for that.
     fn change<T>(&mut self, task: TaskId, change: impl FnOnce(&mut Timeline) -> T) -> T {
         self.leave_grid(task);
         let outcome = change(&mut self.timelines[task.0]);

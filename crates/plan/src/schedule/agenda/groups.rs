@@ -97,7 +97,7 @@ impl DueTasks {
         self.free.push(group);
     }
 
-    /// How many there are.
+    /// The number of groups in use.
     pub(super) fn in_use(&self) -> usize {
         self.times.len() - self.free.len()
     }

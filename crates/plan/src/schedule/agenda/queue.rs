@@ -1,4 +1,4 @@
-//! Things by instant, the earliest first. Mostly there are few, and the first of them is looked at over and over again.
+//! A queue of items by instant, the earliest first. Usually it is short, and callers look at its first item again and again.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,7 +22,7 @@ impl<T: Copy + Ord> Queue<T> {
         self.first.as_ref()
     }
 
-    /// When the one after it is.
+    /// The instant of the second item.
     pub(super) fn second(&self) -> Option<&(T, usize)> {
         self.others.peek().map(|Reverse(next)| next)
     }
@@ -65,7 +65,7 @@ impl<T: Copy + Ord> Queue<T> {
         }
     }
 
-    /// How many there are.
+    /// Number of items.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.others.len() + usize::from(self.first.is_some())

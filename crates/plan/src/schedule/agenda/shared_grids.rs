@@ -36,7 +36,7 @@ impl SharedGrid {
 #[derive(Clone, Copy, Debug)]
 pub struct Instants {
     grid: usize,
-    /// The first of them, by its number.
+    /// Number of the first instant.
     first: u64,
     interval: u64,
     parts: Subdivision,
@@ -51,7 +51,7 @@ impl Instants {
         &self.due
     }
 
-    /// How many there are from the one on that it is at.
+    /// Number of instants from the present one on.
     #[inline]
     pub fn left(&self) -> u64 {
         self.left
@@ -72,7 +72,7 @@ impl Instants {
     }
 }
 
-/// All of them.
+/// All shared grids.
 #[derive(Clone, Debug)]
 pub(super) struct SharedGrids {
     all: Vec<SharedGrid>,
@@ -84,7 +84,7 @@ pub(super) struct SharedGrids {
 }
 
 impl SharedGrids {
-    /// The grids of these tasks; and for each of them the one that it shares, as long as it can.
+    /// The grids of these tasks, and for each task the grid that it shares, as long as it can.
     pub(super) fn of(timelines: &[Timeline]) -> (SharedGrids, Vec<Option<usize>>) {
         let begins = timelines.iter().filter_map(|timeline| Some(timeline.nothing_but_grid()?.0.next()));
         let mut parts = begins.min().and_then(Subdivision::from).unwrap_or_default();
@@ -122,7 +122,7 @@ impl SharedGrids {
         (grids, shared)
     }
 
-    /// The next instant of any of them.
+    /// The next instant of any grid.
     #[inline]
     pub(super) fn next(&self) -> Option<Instant> {
         let (number, _) = self.queue.first()?;

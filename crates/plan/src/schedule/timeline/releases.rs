@@ -1,4 +1,4 @@
-//! The releases of one task, and what becomes of its ticks.
+//! The releases of one task, and the outcomes of its ticks.
 
 use crate::schedule::grid::{Grid, first_after};
 use crate::{Release, UnitId};
@@ -39,7 +39,7 @@ pub struct Armed {
 pub struct Due {
     /// `activationTime`.
     pub time: Instant,
-    /// When it was dispatched, if something else released it; `None`: `time` itself is the release.
+    /// Time of the dispatch, if something else released the activation; `None`: `time` itself is the release.
     pub dispatched: Option<Nanos>,
     /// The tick came too late for its own time and has that of its dispatch.
     pub retimed: bool,
@@ -87,7 +87,7 @@ pub enum LateRelease {
 /// The facts about its clock that an FMU gives in Initialization Mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Learned {
-    /// Nothing, or nothing yet.
+    /// No release, or none yet.
     #[default]
     Nothing,
     /// The first tick of a changing clock, or the first deadline of a countdown clock.
@@ -128,7 +128,7 @@ pub(super) enum ReleaseSource {
     Fed { times: VecDeque<Instant> },
     /// A deadline, when armed.
     Countdown { armed: Option<Waiting> },
-    /// Nothing but ticks.
+    /// Releases come from ticks alone.
     Ticks,
 }
 
@@ -176,7 +176,7 @@ impl Timeline {
         }
     }
 
-    /// How many times it would take from a stimulus now; 0 for clocks of another kind.
+    /// The number of stimulus times that the timeline would take now; 0 for clocks of another kind.
     pub fn room(&self) -> usize {
         match &self.source {
             ReleaseSource::Fed { times } => FED - times.len(),

@@ -77,7 +77,7 @@ impl Timeline {
         Timeline { keeps: true, ..self }
     }
 
-    /// When the next activation is due, whenever the run ends.
+    /// The time of the next activation, whenever the run ends.
     pub fn next_ever(&self) -> Option<Instant> {
         Timeline { stop: None, ..self.clone() }.next()
     }
