@@ -215,6 +215,7 @@ mod abi;
 mod arguments;
 mod batch;
 mod batch_bytes;
+mod batch_stepper;
 mod callbacks;
 mod clock_update;
 mod clocks;
@@ -244,7 +245,7 @@ mod state_pointer;
 mod status;
 mod step;
 mod step_state;
-mod strider;
+
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -257,6 +258,7 @@ pub use abi::{
     Fmi2Functions, Fmi3Functions, Functions, VersionFunctions,
 };
 pub use batch::Batch;
+pub use batch_stepper::{BatchStepper, FastPath, FastPathExit};
 pub use callbacks::{foreign_calls, host_panicked};
 pub use clock_update::ClockUpdate;
 pub use clocks::{InputClocks, OutputClocks};
@@ -283,7 +285,6 @@ pub use state::{FmuState, Terminated};
 pub use state_pointer::StateSupport;
 pub use status::{Failure, Outcome, Status};
 pub use step::{AfterStep, BeforeStep, NoStep, StepResult, Stepper};
-pub use strider::{BatchStepper, FastPath, FastPathExit};
 pub use thread::{InStep, Intermediate, ThreadHost, Wishes, change_thread_host, set_thread_host, thread_host};
 pub use unload::unload;
 pub use values::{get_function, set_function};

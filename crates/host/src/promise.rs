@@ -91,8 +91,8 @@ pub fn promise(plan: &Plan, board: Board, late_samples: u64, problems: &mut Vec<
     let failures = (0..plan.fmus.len()).filter_map(|fmu| failed(plan, board, FmuId(fmu), &promise));
     breaks.extend(failures.map(|(time, what)| (time, what, false)));
     for (index, stimulus) in plan.stimuli.iter().enumerate() {
-        if let Some(starved) = board.stimulus(index).starved().filter(|starved| promise.covers(starved.task)) {
-            let name = timing::told_name(plan, starved.task);
+        if let Some(starved) = board.stimulus(index).starved().filter(|starved| promise.covers(starved.unit)) {
+            let name = timing::told_name(plan, starved.unit);
             let what = format!("{name}, for which {} was not read yet", stimulus.file);
             breaks.push((starved.time, what, false));
         }

@@ -53,18 +53,18 @@ impl TaskProgress {
 
 /// Reads the progress of a task. All values belong to one activation, so that either its thread or this function counts a
 /// release, never both.
-pub fn task_progress(plan: &Plan, board: Board, time_base: Option<TimeBase>, task: UnitId) -> TaskProgress {
+pub fn task_progress(plan: &Plan, board: Board, time_base: Option<TimeBase>, unit: UnitId) -> TaskProgress {
     /// A thread that advances between two loads, at each of so many attempts, does not hang.
     const ATTEMPTS: usize = 3;
-    let cells = board.task(task);
-    let mut mark = ActivationMark::read(board, task);
+    let cells = board.task(unit);
+    let mut mark = ActivationMark::read(board, unit);
     for _ in 0..ATTEMPTS {
         let counted = cells.word(TaskWord::Overruns).load(Acquire);
-        let before = std::mem::replace(&mut mark, ActivationMark::read(board, task));
+        let before = std::mem::replace(&mut mark, ActivationMark::read(board, unit));
         if before == mark {
-            let under_way = time_base.and_then(|time_base| under_way(plan, board, time_base, task, mark));
+            let under_way = time_base.and_then(|time_base| under_way(plan, board, time_base, unit, mark));
             let unbegun = time_base.filter(|_| under_way.is_none());
-            let unbegun = unbegun.and_then(|time_base| Unbegun::of(plan, board, time_base, task));
+            let unbegun = unbegun.and_then(|time_base| Unbegun::of(plan, board, time_base, unit));
             return TaskProgress { counted, under_way, unbegun };
         }
     }
@@ -87,8 +87,8 @@ struct ActivationMark {
 }
 
 impl ActivationMark {
-    fn read(board: Board, task: UnitId) -> ActivationMark {
-        let load = |word| board.task(task).word(word).load(Acquire);
+    fn read(board: Board, unit: UnitId) -> ActivationMark {
+        let load = |word| board.task(unit).word(word).load(Acquire);
         ActivationMark {
             active: load(TaskWord::Active) == 1,
             started: load(TaskWord::StartedAt) as i64,
@@ -100,15 +100,15 @@ impl ActivationMark {
 
 /// Whether an activation has neither returned nor begun since `copy` was made of the board: its copied values are
 /// consistent.
-pub fn is_as_copied(board: Board, copy: Board, task: UnitId) -> bool {
-    ActivationMark::read(board, task) == ActivationMark::read(copy, task)
+pub fn is_as_copied(board: Board, copy: Board, unit: UnitId) -> bool {
+    ActivationMark::read(board, unit) == ActivationMark::read(copy, unit)
 }
 
 fn under_way(
     plan: &Plan,
     board: Board,
     time_base: TimeBase,
-    task: UnitId,
+    unit: UnitId,
     mark: ActivationMark,
 ) -> Option<OngoingActivation> {
     let ActivationMark { active, started, finished, time } = mark;
@@ -118,13 +118,13 @@ fn under_way(
     if !has_started || time < time_base.begin || time > time_base.simulation(time_base.now) {
         return None;
     }
-    let planned = &plan.units[task.0];
+    let planned = &plan.units[unit.0];
     let counted = if finished > 0 { time_base.simulation(finished) } else { time_base.begin };
     let (now, until) = (time_base.simulation(time_base.now), plan.released_until(planned));
-    let released = unbegun::interval(board, task).and_then(|interval| Passed::of(time, interval, counted, now, until));
+    let released = unbegun::interval(board, unit).and_then(|interval| Passed::of(time, interval, counted, now, until));
     // The first one ends the run, and later ones are no overruns.
     let passed =
-        released.map(|passed| if plan.task_of(task).overrun == Overrun::Stop { passed.first_alone() } else { passed });
+        released.map(|passed| if plan.task_of(unit).overrun == Overrun::Stop { passed.first_alone() } else { passed });
     Some(OngoingActivation {
         time,
         started,
@@ -138,10 +138,10 @@ fn under_way(
 
 /// The task whose activation preempts the one of `task`: neither has returned, and the other is more urgent, on the same
 /// core, and begun later. `None`: no task of the rig does.
-pub fn preempted_by(plan: &Plan, board: Board, progress: &[TaskProgress], task: UnitId) -> Option<UnitId> {
+pub fn preempted_by(plan: &Plan, board: Board, progress: &[TaskProgress], unit: UnitId) -> Option<UnitId> {
     let fifo = board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
-    let started = progress[task.0].under_way?.started;
-    let planned = plan.task_of(task);
+    let started = progress[unit.0].under_way?.started;
+    let planned = plan.task_of(unit);
     let preempts = |other: &usize| {
         let theirs = plan.task_of(UnitId(*other));
         theirs.cpu == planned.cpu
@@ -170,20 +170,20 @@ pub fn count_unreturned(
 pub fn count_discarded(plan: &Plan, board: Board, begin: Instant, now: i64) -> Vec<Option<OngoingActivation>> {
     let Some(time_base) = time_base(plan, board, begin, now) else { return vec![None; plan.units.len()] };
     let progress = count_overruns(plan, board, Some(time_base), |_| true);
-    for (task, own) in progress.iter().enumerate() {
-        let task = UnitId(task);
+    for (unit, own) in progress.iter().enumerate() {
+        let unit = UnitId(unit);
         let (number, passed) = match (own.under_way, own.unbegun) {
             (Some(own), _) => {
-                let behind = unbegun::waiting_behind(plan, board, time_base, task, own.time);
+                let behind = unbegun::waiting_behind(plan, board, time_base, unit, own.time);
                 (1 + behind, own.released)
             }
             (_, Some(own)) => (own.number(), own.passed),
             _ => continue,
         };
-        unbegun::count_discarded(plan, board, task, number, passed);
+        unbegun::count_discarded(plan, board, unit, number, passed);
         if let Some(own) = own.unbegun {
             for metric in [Metric::Wakeup, Metric::Start] {
-                board.task(task).histogram(metric).count(own.late);
+                board.task(unit).histogram(metric).count(own.late);
             }
         }
     }
@@ -202,7 +202,7 @@ fn note_reached(plan: &Plan, board: Board, time: Instant) {
 /// reports its progress only every few milliseconds.
 pub fn note_last_activation(plan: &Plan, board: Board, begin: Instant, now: i64) {
     let Some(time_base) = TimeBase::at(plan, board, begin, now) else { return };
-    let marks = (0..plan.units.len()).map(|task| ActivationMark::read(board, UnitId(task)));
+    let marks = (0..plan.units.len()).map(|unit| ActivationMark::read(board, UnitId(unit)));
     let begun = marks.filter(|mark| mark.started != 0);
     // FMU code can overwrite the time.
     let is_possible = |time: &Instant| *time >= begin && *time <= time_base.instant();
@@ -224,10 +224,10 @@ fn count_overruns(
     time_base: Option<TimeBase>,
     counts: impl Fn(UnitId) -> bool,
 ) -> Vec<TaskProgress> {
-    let look = |task| Some(task).filter(|task| counts(*task)).map(|task| task_progress(plan, board, time_base, task));
+    let look = |unit| Some(unit).filter(|unit| counts(*unit)).map(|unit| task_progress(plan, board, time_base, unit));
     let progress: Vec<TaskProgress> =
-        (0..plan.units.len()).map(|task| look(UnitId(task)).unwrap_or_default()).collect();
-    for (task, own) in progress.iter().enumerate() {
+        (0..plan.units.len()).map(|unit| look(UnitId(unit)).unwrap_or_default()).collect();
+    for (unit, own) in progress.iter().enumerate() {
         let passed = match (own.under_way, own.unbegun) {
             (Some(own), _) => own.passed.map(|passed| (passed, own.late)),
             (_, Some(own)) => {
@@ -236,7 +236,7 @@ fn count_overruns(
             _ => None,
         };
         if let Some((passed, late)) = passed {
-            unbegun::count_overruns(plan, board, UnitId(task), passed, late);
+            unbegun::count_overruns(plan, board, UnitId(unit), passed, late);
         }
     }
     progress

@@ -86,8 +86,7 @@ impl RunningRig {
         if plan.mode == Mode::RealTime {
             let fifo = |fifo| plan.host.cooperative.is_none().then_some(fifo);
             let task = |cpu, own| RunningThread { cpu, fifo: fifo(own), is_task: true };
-            let tasks = plan.units.iter().map(|unit| &plan.tasks[unit.task.0]);
-            threads.extend(tasks.map(|own| task(own.cpu, own.fifo)));
+            threads.extend(plan.tasks.iter().map(|own| task(own.cpu, own.fifo)));
             let receiver = |cpu, own| RunningThread { cpu, fifo: fifo(own), is_task: false };
             threads.extend(plan.receiver.map(|own| receiver(own.cpu, own.fifo)));
         }

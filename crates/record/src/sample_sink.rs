@@ -42,7 +42,7 @@ pub(super) trait SampleSink {
     }
 
     /// Receives the values of one activation to keep, in the order of time, then of the tasks.
-    fn activation(&mut self, _task: UnitId, _time: Instant, _values: Sample) -> io::Result<()> {
+    fn activation(&mut self, _unit: UnitId, _time: Instant, _values: Sample) -> io::Result<()> {
         Ok(())
     }
 

@@ -261,7 +261,7 @@ fn made(step: Result<AfterStep, NoStep>) -> (Result<Outcome, Status>, f64, bool)
     }
 }
 
-/// Whatever a step answers: by a strider, settled where it is not usual, it calls, counts and comes to what it does by a stepper.
+/// Whatever a step answers: by a batch stepper, settled where it is not regular, it calls, counts and comes to what it does by a stepper.
 #[test]
 fn steps_in_a_stride_are_those_of_a_stepper() {
     for (answer, pending, terminated) in [(1, (0, 0), false), (2, (0, 0), false), (2, (0, 0), true)]
@@ -276,13 +276,13 @@ fn steps_in_a_stride_are_those_of_a_stepper() {
             ANSWER.set(0);
             TERMINATED.set(terminated);
             let step = if strides {
-                let (mut striding, mut strider) = (FastPath::begin(), stepper.strider(host).unwrap());
-                assert_eq!(striding.step(&mut strider, 0.0, 0.25), Some(0.25));
+                let (mut fast_path, mut batch) = (FastPath::begin(), stepper.batch_stepper(host).unwrap());
+                assert_eq!(fast_path.step(&mut batch, 0.0, 0.25), Some(0.25));
                 ANSWER.set(answer);
                 PENDING.set(pending);
-                assert_eq!(striding.step(&mut strider, 0.25, 0.25), None);
-                let unusual = striding.unusual().unwrap();
-                made(stepper.settle(unusual))
+                assert_eq!(fast_path.step(&mut batch, 0.25, 0.25), None);
+                let irregular = fast_path.irregular().unwrap();
+                made(stepper.settle(irregular))
             } else {
                 assert_eq!(made(stepper.begin().step(0.0, 0.25)), (Ok(Outcome::Ok), 0.25, false));
                 ANSWER.set(answer);
@@ -290,7 +290,7 @@ fn steps_in_a_stride_are_those_of_a_stepper() {
                 made(stepper.begin().step(0.25, 0.25))
             };
             let healthy = stepper.health() == Health::Healthy;
-            assert_eq!(stepper.strider(host).is_some(), healthy, "who may not be called makes no steps");
+            assert_eq!(stepper.batch_stepper(host).is_some(), healthy, "who may not be called makes no steps");
             let counted: Vec<u64> = counts.iter().map(|count| count.load(Relaxed)).collect();
             set_thread_host(None);
             (step, calls(), counted, healthy)
@@ -299,10 +299,10 @@ fn steps_in_a_stride_are_those_of_a_stepper() {
     }
 }
 
-/// Where several threads count, a strider would lose counts.
+/// Where several threads count, a batch stepper would lose counts.
 #[test]
 fn no_stride_where_the_place_of_counts_is_shared() {
     let (_control, mut stepper) = fmi2();
     let (shared, _) = host(1 << 32);
-    assert!(stepper.strider(shared).is_none());
+    assert!(stepper.batch_stepper(shared).is_none());
 }

@@ -35,7 +35,7 @@ pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
             columns_left_out: own.left_out,
             rows: feed.rows_read(),
             starved: starved.map_or(0, |starved| starved.count),
-            first_starved: starved.and_then(|starved| Some((clock(starved.task)?, starved.time.seconds()))),
+            first_starved: starved.and_then(|starved| Some((clock(starved.unit)?, starved.time.seconds()))),
         }
     };
     plan.stimuli.iter().enumerate().map(result).collect()

@@ -38,9 +38,9 @@ pub fn check(tasks: &[TaskPlan], units: &[UnitPlan], rig: &Rig, findings: &mut F
     }
     let spin = rig.host.spin.value;
     let mut cores: BTreeMap<usize, f64> = BTreeMap::new();
-    for unit in units {
-        if let Release::Periodic { interval, .. } = &unit.release {
-            *cores.entry(tasks[unit.task.0].cpu).or_default() += spin.seconds() / Fraction::seconds(*interval);
+    for task in tasks {
+        if let Release::Periodic { interval, .. } = &units[task.first().0].release {
+            *cores.entry(task.cpu).or_default() += spin.seconds() / Fraction::seconds(*interval);
         }
     }
     let micros = spin.0 as f64 / 1e3;

@@ -1,7 +1,7 @@
 //! Groups by `[master.NAME]`, as far as descriptions decide.
 
 use super::{host, try_build};
-use crate::{GroupPlan, Plan, TaskId, TaskPlan, TaskWork};
+use crate::{GroupPlan, Plan, RunningRig, TaskId, TaskPlan, TaskWork};
 use vecud_base::time::Fraction;
 use vecud_description::{ModelDescription, parse};
 use vecud_solver::master::{SlaveClass, Source};
@@ -84,4 +84,13 @@ fn an_internal_step_is_how_far_an_fmu_can_step() {
         let refused = try_build(text, &[stepping(varies), stepping(varies)], &host()).unwrap_err();
         assert!(refused.contains("2 of its FMUs can neither say how far they step nor go back"), "{refused}");
     }
+}
+
+/// The thread of a group is one: it polls once for each release, and other rigs see one thread.
+#[test]
+fn a_group_has_one_thread() {
+    let text = "[host]\nspin_us = 6000\n[fmu.a]\npath = \"a\"\n[fmu.b]\npath = \"b\"\n[master.g]\nfmus = [\"a\", \"b\"]\nstep = \"1/100\"\n";
+    let plan = try_build(text, &[stepping(RETURNS), stepping(RETURNS)], &host()).unwrap();
+    assert!(plan.notes.iter().any(|note| note.contains("polling for releases takes 60 % of core")), "{:?}", plan.notes);
+    assert_eq!(RunningRig::of("g", &plan).threads.len(), 1);
 }

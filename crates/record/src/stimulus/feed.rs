@@ -115,7 +115,7 @@ pub struct Starved {
     /// Number of values.
     pub count: u64,
     /// The task that starved first.
-    pub task: UnitId,
+    pub unit: UnitId,
     /// The activation time at which a task starved first.
     pub time: Instant,
 }
@@ -269,9 +269,9 @@ impl Feed<'_> {
     /// Activations that found that their rows were not there yet.
     pub fn starved(&self) -> Option<Starved> {
         let word = |word: usize| self.words[word].load(SeqCst);
-        let task = UnitId(word(STARVED_TASK).checked_sub(1)? as usize);
+        let unit = UnitId(word(STARVED_TASK).checked_sub(1)? as usize);
         let time = Instant::from_words([word(STARVED_TIME), word(STARVED_TIME + 1), word(STARVED_TIME + 2)]);
-        Some(Starved { count: word(STARVED), task, time })
+        Some(Starved { count: word(STARVED), unit, time })
     }
 
     /// Whether the run has come to where the file cannot be read any more.
@@ -329,9 +329,9 @@ impl Feed<'_> {
     }
 
     /// An activation of `task` at `time` has found that its row was not there yet.
-    pub fn starve(&self, task: UnitId, time: Instant) {
+    pub fn starve(&self, unit: UnitId, time: Instant) {
         self.words[STARVED].fetch_add(1, Relaxed);
-        if self.words[STARVED_TASK].compare_exchange(0, task.0 as u64 + 1, AcqRel, Relaxed).is_ok() {
+        if self.words[STARVED_TASK].compare_exchange(0, unit.0 as u64 + 1, AcqRel, Relaxed).is_ok() {
             let places = &self.words[STARVED_TIME..STARVED_TIME + 3];
             places.iter().zip(time.to_words()).for_each(|(place, word)| place.store(word, SeqCst));
         }

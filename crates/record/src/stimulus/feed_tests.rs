@@ -174,7 +174,7 @@ fn the_first_that_starves_is_told() {
     assert_eq!(feed.starved(), None);
     feed.starve(UnitId(3), at(0.5));
     feed.starve(UnitId(1), at(0.4));
-    assert_eq!(feed.starved(), Some(Starved { count: 2, task: UnitId(3), time: at(0.5) }));
+    assert_eq!(feed.starved(), Some(Starved { count: 2, unit: UnitId(3), time: at(0.5) }));
 }
 
 /// A writer that goes round and round, and readers on other threads: each gets exactly the row of its time.

@@ -70,7 +70,7 @@ pub trait Setting: Settable {
     }
 
     /// All inputs for the release `due` are set.
-    fn ready(&mut self, _calls: &Calls, _world: &RunState, _host: &PartitionHost, _due: &Due) {}
+    fn ready(&mut self, _calls: &Calls, _run: &RunState, _host: &PartitionHost, _due: &Due) {}
 
     /// Computes for the release `due`, whose time is `seconds`, after `calls` have set the inputs.
     fn compute(self, calls: &mut Calls, due: &Due, seconds: f64) -> Result<Self::Getting, Failure>;

@@ -75,7 +75,7 @@ impl Deadline {
 pub struct TickQueue {
     written: AtomicU64,
     read: AtomicU64,
-    /// How many have ceased to wait; never more than `read`.
+    /// The number of ticks that no longer wait; never more than `read`.
     done: AtomicU64,
     slots: [[AtomicU64; WIDTH]; QUEUE],
 }
@@ -115,7 +115,7 @@ impl TickQueue {
         (self.written.load(Ordering::SeqCst) != read).then(|| self.slot(read))
     }
 
-    /// Takes the oldest tick; its place is free when it has ceased to [wait](TickQueue::waiting).
+    /// Takes the oldest tick; its place is free when it no longer [waits](TickQueue::set_waiting).
     pub fn pop(&self) -> Option<TickStamp> {
         let read = self.read.load(Ordering::Relaxed);
         if self.written.load(Ordering::SeqCst) == read {
@@ -133,7 +133,7 @@ impl TickQueue {
     }
 
     /// The consumer has taken ticks of which `waiting` still wait for their activation.
-    pub fn waiting(&self, waiting: usize) {
+    pub fn set_waiting(&self, waiting: usize) {
         let done = self.read.load(Ordering::Relaxed).saturating_sub(waiting as u64);
         // Only the consumer writes it, and a store is a locked instruction.
         if self.done.load(Ordering::Relaxed) != done {
@@ -168,7 +168,7 @@ mod tests {
                 assert_eq!(queue.pop(), Some(tick(100 * round + k)));
                 assert_eq!(queue.push(tick(99)), Tick::Full, "taken, but not activated");
             }
-            queue.waiting(0);
+            queue.set_waiting(0);
             assert!(queue.pop().is_none() && queue.is_empty());
         }
     }
@@ -199,7 +199,7 @@ mod tests {
                 loop {
                     if let Some(got) = queue.pop() {
                         assert_eq!(got, tick(k));
-                        queue.waiting(0);
+                        queue.set_waiting(0);
                         break;
                     }
                     std::hint::spin_loop();

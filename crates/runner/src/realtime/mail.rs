@@ -29,6 +29,6 @@ pub fn take_mail(run: &RunState, unit: UnitId, timeline: &mut Timeline) {
         && let Some(stamp) = state.ticks.pop()
     {
         run.count(unit, stamp, timeline.tick(stamp.time, dispatch(stamp)));
-        state.ticks.waiting(timeline.waiting());
+        state.ticks.set_waiting(timeline.waiting());
     }
 }

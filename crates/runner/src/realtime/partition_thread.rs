@@ -205,7 +205,7 @@ impl PartitionThread {
                     foreseen = true;
                     if due.dispatched.is_some() {
                         // The tick ceases to wait.
-                        state.ticks.waiting(timeline.waiting() - 1);
+                        state.ticks.set_waiting(timeline.waiting() - 1);
                     }
                     due
                 }
@@ -413,7 +413,7 @@ fn take_next(context: &TaskContext, timeline: &mut Timeline) -> Due {
     if context.tunable {
         context.run.tell_grid(context.unit, timeline.grid());
     }
-    context.state.ticks.waiting(timeline.waiting());
+    context.state.ticks.set_waiting(timeline.waiting());
     due
 }
 

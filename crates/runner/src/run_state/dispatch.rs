@@ -63,7 +63,7 @@ impl RunState {
             let mut left = Vec::new();
             for (clock, queue) in instance.ticks.iter().enumerate() {
                 left.extend(std::iter::from_fn(|| queue.pop()).map(|tick| (clock, tick.time)));
-                queue.waiting(0);
+                queue.set_waiting(0);
             }
             if self.saves {
                 instance.between.lock().unwrap_or_else(PoisonError::into_inner).ticks = left;

@@ -16,15 +16,15 @@ use vecud_record::stimulus::FeedState;
 pub struct StepFeed {
     column: TickColumn,
     /// The unit that makes the steps.
-    task: UnitId,
+    unit: UnitId,
     /// The next communication point, as far as this clock was known when the last step began.
     decided: Option<Instant>,
 }
 
 impl StepFeed {
     /// `None`: no stimulus ticks a clock that is released like this, between the steps that `task` makes.
-    pub fn of(run: &RunState, task: UnitId, release: &Release) -> Option<StepFeed> {
-        Some(StepFeed { column: TickColumn::of(run, release)?, task, decided: None })
+    pub fn of(run: &RunState, unit: UnitId, release: &Release) -> Option<StepFeed> {
+        Some(StepFeed { column: TickColumn::of(run, release)?, unit, decided: None })
     }
 
     /// Moves the ticks that are there to the timeline of the clock, as far as that has room.
@@ -39,7 +39,7 @@ impl StepFeed {
         let (state, until) = feed.ticks_known(tick);
         self.column.take(timeline, |instant| {
             if self.decided.is_some_and(|decided| instant < decided) {
-                feed.starve(self.task, instant);
+                feed.starve(self.unit, instant);
             }
         });
         let next = timeline.fed_after(begin).filter(|next| *next < end);

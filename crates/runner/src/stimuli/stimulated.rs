@@ -38,15 +38,15 @@ struct FedInput {
 
 impl Stimulated {
     /// All stimuli of a task with these batches.
-    pub fn of(run: &RunState, task: UnitId, batches: &[&Batch]) -> Vec<Stimulated> {
+    pub fn of(run: &RunState, unit: UnitId, batches: &[&Batch]) -> Vec<Stimulated> {
         let plan = &run.plan;
-        (0..plan.stimuli.len()).filter_map(|stimulus| Stimulated::new(run, stimulus, task, batches)).collect()
+        (0..plan.stimuli.len()).filter_map(|stimulus| Stimulated::new(run, stimulus, unit, batches)).collect()
     }
 
-    fn new(run: &RunState, stimulus: usize, task: UnitId, batches: &[&Batch]) -> Option<Stimulated> {
+    fn new(run: &RunState, stimulus: usize, unit: UnitId, batches: &[&Batch]) -> Option<Stimulated> {
         let plan = &run.plan.stimuli[stimulus];
         let mut items = Vec::new();
-        for (batch, planned) in run.plan.units[task.0].set.iter().enumerate() {
+        for (batch, planned) in run.plan.units[unit.0].set.iter().enumerate() {
             for (item, input) in planned.items.iter().enumerate() {
                 let first = batches[batch].elements(item).start;
                 let own = input.stimuli.iter().filter(|fed| fed.stimulus == stimulus);
@@ -54,7 +54,7 @@ impl Stimulated {
                 let element = |fed: &FedElement| (place(fed), first + fed.element, planned.variable_type);
                 let elements: Vec<_> = own.map(element).collect();
                 if !elements.is_empty() {
-                    let on_lines = lines::is_on_lines(&run.plan, task, stimulus, planned);
+                    let on_lines = lines::is_on_lines(&run.plan, unit, stimulus, planned);
                     items.push(FedInput {
                         batch,
                         item,
@@ -67,19 +67,19 @@ impl Stimulated {
             }
         }
         let follower = Follower::new(run.board.stimulus(stimulus), plan);
-        let follower = follower.on_lines(lines::rounding(&run.plan, task, stimulus));
-        let follower = follower.holding_for(lines::holds_for(&run.plan, task, stimulus));
-        let fed = lines::fed_at_any_time(&run.plan, task, stimulus);
+        let follower = follower.on_lines(lines::rounding(&run.plan, unit, stimulus));
+        let follower = follower.holding_for(lines::holds_for(&run.plan, unit, stimulus));
+        let fed = lines::fed_at_any_time(&run.plan, unit, stimulus);
         let places = fed.map(|fed| plan.values[fed.value].words()).collect();
         (!items.is_empty()).then_some(Stimulated { stimulus, follower, items, places })
     }
 
     /// Brings the values for an activation at `time` into the batches. `false`: they cannot be read.
     #[inline(never)] // few tasks have stimuli, and what has none should stay small
-    pub fn fetch<T: OnLines>(&mut self, run: &RunState, task: UnitId, time: Instant, set: &mut [(Batch, T)]) -> bool {
+    pub fn fetch<T: OnLines>(&mut self, run: &RunState, unit: UnitId, time: Instant, set: &mut [(Batch, T)]) -> bool {
         match self.follower.look(time.seconds()) {
             RowLookup::Found => (),
-            RowLookup::Starved => self.follower.feed().starve(task, time),
+            RowLookup::Starved => self.follower.feed().starve(unit, time),
             RowLookup::Broken => {
                 broken(run, self.stimulus);
                 return false;

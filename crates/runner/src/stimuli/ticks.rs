@@ -31,7 +31,7 @@ pub enum Fed {
 /// The ticks of one task. Dropping it tells the supervisor that the task takes no further ticks.
 pub struct TickFeed<'a> {
     run: &'a RunState,
-    task: UnitId,
+    unit: UnitId,
     column: TickColumn,
     /// Up to where ticks were known at the last look.
     known: f64,
@@ -39,9 +39,9 @@ pub struct TickFeed<'a> {
 
 impl<'a> TickFeed<'a> {
     /// `None`: no stimulus ticks this task.
-    pub fn of(run: &'a RunState, task: UnitId) -> Option<TickFeed<'a>> {
-        let column = TickColumn::of(run, &run.plan.units[task.0].release)?;
-        Some(TickFeed { run, task, known: column.feed.until(), column })
+    pub fn of(run: &'a RunState, unit: UnitId) -> Option<TickFeed<'a>> {
+        let column = TickColumn::of(run, &run.plan.units[unit.0].release)?;
+        Some(TickFeed { run, unit, known: column.feed.until(), column })
     }
 
     /// Moves the ticks that are there to the timeline, as far as that has room.
@@ -53,7 +53,7 @@ impl<'a> TickFeed<'a> {
         let late = self.run.simulation(Nanos(now));
         self.column.take(timeline, |instant| {
             if instant.seconds() > self.known && instant < late {
-                feed.starve(self.task, instant);
+                feed.starve(self.unit, instant);
             }
         });
         self.known = until;

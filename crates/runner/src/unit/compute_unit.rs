@@ -218,7 +218,7 @@ impl Unit {
                 Ok(())
             }
             Unit::Step(unit) => {
-                unit.take_up(calls)?;
+                unit.read_first_outputs(calls)?;
                 calls.run(unit.begin(), run, host, due, seconds, meter)?;
                 unit.is_read(calls, run, host);
                 Ok(())

@@ -16,8 +16,9 @@ pub struct FastPathSteps<'a> {
     telemetry: &'static TaskTelemetry,
     cells: TaskCells<'static>,
     label: u64,
-    /// The furthest that a step has been off its communication point so far, and the limit for that, in the FMU's unit of time.
-    furthest: f64,
+    /// The furthest that a step has been off its communication point so far, in the FMU's unit of time.
+    largest_deviation: f64,
+    /// The limit for that.
     tolerance: f64,
     stepping: &'a mut Stepping,
 }
@@ -31,9 +32,9 @@ impl<'a> FastPathSteps<'a> {
         telemetry: &'static TaskTelemetry,
     ) -> Option<FastPathSteps<'a>> {
         stepping.note();
-        let (batch, cells, label) = (stepper.strider(host)?, telemetry.cells, telemetry.unit.0 as u64 + 1);
-        let (tolerance, furthest) = (stepping.tolerance, stepping.figures.furthest());
-        Some(FastPathSteps { batch, host, telemetry, cells, label, furthest, tolerance, stepping })
+        let (batch, cells, label) = (stepper.batch_stepper(host)?, telemetry.cells, telemetry.unit.0 as u64 + 1);
+        let (tolerance, largest_deviation) = (stepping.tolerance, stepping.figures.furthest());
+        Some(FastPathSteps { batch, host, telemetry, cells, label, largest_deviation, tolerance, stepping })
     }
 
     /// Makes and counts the step of the release at `time` to its `end`; `seconds` are both as the FMU is told them. `false`: the
@@ -46,13 +47,13 @@ impl<'a> FastPathSteps<'a> {
         let size = self.stepping.told_size(point, || next);
         let Some(reached) = fast_path.step(&mut self.batch, point, size) else { return false };
         self.host.returned_from_fmu();
-        let off = (reached - (point + size)).abs();
-        if off > self.furthest {
-            self.furthest = off;
-            self.stepping.figures.deviates(off);
+        let deviation = (reached - (point + size)).abs();
+        if deviation > self.largest_deviation {
+            self.largest_deviation = deviation;
+            self.stepping.figures.deviates(deviation);
         }
         // A time that is no number is off, too.
-        if off > self.tolerance || off.is_nan() {
+        if deviation > self.tolerance || deviation.is_nan() {
             self.stepping.figures.off_the_point(Some(end), reached);
         }
         self.cells.count(TaskWord::Steps, 1);

@@ -42,18 +42,18 @@ impl PartitionUnit {
         PartitionUnit { partition, clock }
     }
 
-    /// [`super::Unit::asks_nothing`].
+    /// Whether the FMU is never asked for the interval of its clock.
     pub fn asks_nothing(&self) -> bool {
         self.clock.changing.is_none()
     }
 
-    /// [`super::Unit::prefetch`].
+    /// Fetches the memory that its next call reads first into the processor's cache.
     #[inline]
     pub fn prefetch(&self) {
         self.partition.prefetch();
     }
 
-    /// [`super::Unit::fail`].
+    /// Marks the instance as failed: nothing calls it any more.
     pub fn fail(&self) {
         self.partition.fail();
     }

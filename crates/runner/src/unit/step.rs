@@ -49,13 +49,13 @@ impl StepUnit {
         StepUnit { stepper, stepping, recorded: Recorded::of(run, unit) }
     }
 
-    /// [`super::Unit::prefetch`].
+    /// Fetches the memory that its next call reads first into the processor's cache.
     #[inline]
     pub fn prefetch(&self) {
         self.stepper.prefetch();
     }
 
-    /// [`super::Unit::fail`].
+    /// Marks the instance as failed: nothing calls it any more.
     pub fn fail(&self) {
         self.stepper.fail();
     }
@@ -73,7 +73,7 @@ impl StepUnit {
     /// Reads, before the first step, the outputs for the row of its release. In a run that goes on from a saved state the steps
     /// before have computed them; else some FMUs compute their first outputs only when they leave Initialization Mode.
     #[inline]
-    pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
+    pub fn read_first_outputs(&mut self, calls: &mut Calls) -> Result<(), ActivationError> {
         if self.stepping.reached.is_none() && self.recorded.is_some() {
             return calls.read(|batch| self.stepper.get(batch));
         }
@@ -90,7 +90,7 @@ impl StepUnit {
     /// Whether its releases are nothing but steps that the fast path can make.
     pub fn can_batch(&self) -> bool {
         let steps_alone = self.stepping.retry != Retry::FromState && self.stepping.time_unit.is_second();
-        self.recorded.is_none() && steps_alone && self.stepper.can_stride()
+        self.recorded.is_none() && steps_alone && self.stepper.makes_only_regular_steps()
     }
 
     /// Whether all releases from `time` on are regular, but for the last one of the run.
@@ -132,7 +132,7 @@ impl StepUnit {
         Ok((outcome, !stepping.stays_regular()))
     }
 
-    /// [`super::Unit::take_point`].
+    /// Takes the release beside the grid that an early return or an event has made, if there is one.
     #[inline]
     pub fn take_point(&mut self) -> Option<Instant> {
         self.stepping.take_point()
@@ -275,7 +275,7 @@ fn go_on_from<'a>(
             stepping.arrive(&after.said(), end, point + size);
             Ok(After { outcome: after.outcome(), after, stepping })
         }
-        stepped => follow(Substeps::from(due.time), stepped, next, stepping, calls, due, end),
+        stepped => continue_release(Substeps::from(due.time), stepped, next, stepping, calls, due, end),
     }
 }
 
@@ -294,12 +294,12 @@ fn make<'a>(
         substeps.move_inputs(stepping, &mut before, calls, due.time)?;
     }
     let stepped = substeps.step(stepping, before, next)?;
-    follow(substeps, stepped, next, stepping, Some(calls), due, target)
+    continue_release(substeps, stepped, next, stepping, Some(calls), due, target)
 }
 
 /// Continues after a step that was to come to `next`, until the work of a release is done, which ends at `target`.
 #[inline(never)] // most steps are regular
-fn follow<'a>(
+fn continue_release<'a>(
     mut substeps: Substeps,
     mut stepped: Stepped<'a>,
     mut next: NextStep,
@@ -348,7 +348,7 @@ impl Getting for After<'_> {
     }
 
     /// Visible at the end of the step (semantics S20).
-    fn stamp(&mut self, _world: &RunState, due: &Due) -> Option<Stamp> {
+    fn stamp(&mut self, _run: &RunState, due: &Due) -> Option<Stamp> {
         let visible = if is_wrong("early") { due.time } else { self.valid_from(due) };
         Some(Stamp { visible, activation: due.time })
     }

@@ -180,7 +180,7 @@ impl BatchStepping {
                 own.leave(if is_ahead { batch.next() } else { batch.due().time });
             }
         }
-        (instants, exit.zip(fast_path.unusual()))
+        (instants, exit.zip(fast_path.irregular()))
     }
 
     /// Makes the steps of a batch one by one, up to its end, or to where a batch is worth while again. Returns the number of

@@ -134,7 +134,7 @@ impl StepClocks {
                 && let Some(TickStamp { time, .. }) = queue.pop()
             {
                 let cells = run.board.task(self.unit);
-                queue.waiting(0);
+                queue.set_waiting(0);
                 input.pending += 1;
                 cells.count(TaskWord::Deferred, 1);
                 if before.is_some_and(|before| time < before) {

@@ -10,20 +10,22 @@ use vecud_plan::{ConnectionId, Plan, UnitId, WirePlan};
 
 /// One connection inside of a group. All memory is taken when it is made.
 pub struct Wire {
-    /// The connection that it is.
+    /// The wire's connection.
     pub connection: ConnectionId,
-    /// The numbers of its FMUs in the unit.
+    /// Number in the group of the FMU that the values come from.
     pub from: usize,
+    /// Number in the group of the FMU that the values go to.
     pub to: usize,
     source: Port,
     target: Port,
     conversion: Option<Conversion>,
+    /// The values that the target gets next, one word each.
     words: Vec<u64>,
-    /// As many, as they come from its FMU.
+    /// The values that the source had last, before conversion.
     remembered: Vec<u64>,
-    /// The values that its FMU had before they jumped in an event of its own.
+    /// The values that the source had before an event of its own changed them.
     before_jump: Vec<u64>,
-    /// They have jumped at another communication point than that of the FMU that the wire leads to, which takes the jump at its own.
+    /// The values have jumped at a communication point that is none of the target's, which takes the jump at its own next one.
     pub has_jumped: bool,
     /// For strings and binaries: the bytes of each element, and their number; `None`: longer than the buffer.
     texts: Vec<(Vec<u8>, Option<usize>)>,
@@ -41,7 +43,7 @@ struct Port {
 }
 
 impl Port {
-    /// Where a connection is among the batches of a task.
+    /// The place of a connection among the batches of a unit.
     fn of(batches: &[vecud_plan::BatchPlan], connection: ConnectionId, runs: &[Range<usize>]) -> Port {
         let in_batch =
             |batch: &vecud_plan::BatchPlan| batch.items.iter().position(|item| item.connections.contains(&connection));
@@ -82,12 +84,12 @@ impl Wire {
         }
     }
 
-    /// The variable that it comes from, if it carries that as a whole.
+    /// The source's variable, if the wire carries all of its elements.
     pub fn source(&self) -> Option<(ValueReference, usize)> {
         self.source.variable
     }
 
-    /// The variable that it leads to, if it carries that as a whole.
+    /// The target's variable, if the wire sets all of its elements.
     pub fn target(&self) -> Option<(ValueReference, usize)> {
         self.target.variable
     }
@@ -97,12 +99,12 @@ impl Wire {
         self.conversion.map_or(derivative, |conversion| conversion.derivative(derivative))
     }
 
-    /// How many values it carries that are numbers.
+    /// The number of values that are numbers.
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Takes up the values that its source has read last.
+    /// Loads the values that the source has read last.
     pub fn load(&mut self, calls: &Calls) {
         let values = calls.got(self.source.call);
         let mut elements = self.source.elements(values);
@@ -118,45 +120,45 @@ impl Wire {
         }
     }
 
-    /// Remembers the numbers that its FMU has read last.
+    /// Remembers the numbers that the source has read last.
     pub fn remember(&mut self, calls: &Calls) {
         let values = calls.got(self.source.call);
         let elements = self.source.elements(values);
         self.remembered.iter_mut().zip(elements).for_each(|(word, element)| *word = values.word(element));
     }
 
-    /// Whether they are others now.
+    /// Whether the source's numbers differ from the remembered ones.
     pub fn has_changed(&self, calls: &Calls) -> bool {
         let values = calls.got(self.source.call);
         let mut pairs = self.remembered.iter().zip(self.source.elements(values));
         pairs.any(|(word, element)| values.word(element) != *word)
     }
 
-    /// They are others now, in an event at a communication point at which the FMU that it leads to is not.
+    /// Notes that an event changed the source's numbers at a communication point that is none of the target's.
     pub fn note_jump(&mut self) {
         if !std::mem::replace(&mut self.has_jumped, true) {
             self.before_jump.copy_from_slice(&self.remembered);
         }
     }
 
-    /// Takes up the values that its FMU had before they jumped.
+    /// Loads the values that the source had before they jumped.
     pub fn load_before_jump(&mut self) {
         for (word, left) in self.words.iter_mut().zip(&self.before_jump) {
             *word = self.conversion.map_or(*left, |conversion| conversion.apply(*left));
         }
     }
 
-    /// The values that it has taken up, as numbers.
+    /// The loaded values, as numbers.
     pub fn doubles(&self) -> impl Iterator<Item = f64> {
         self.words.iter().map(|word| f64::from_bits(*word))
     }
 
-    /// As if it had taken up these.
-    pub fn take(&mut self, doubles: &[f64]) {
+    /// Loads these values instead of the source's.
+    pub fn set(&mut self, doubles: &[f64]) {
         self.words.iter_mut().zip(doubles).for_each(|(word, double)| *word = double.to_bits());
     }
 
-    /// Copies the values to the inputs that its target sets next.
+    /// Copies the loaded values to the inputs that the target sets next.
     pub fn hand_over(&self, calls: &mut Calls) {
         let values = calls.wanted(self.target.call);
         let mut elements = self.target.elements(values);

@@ -96,7 +96,7 @@ impl Around<'_, '_> {
             let own = &mut self.exchange.wires[wire];
             let (these, others) = inputs.split_at(own.len());
             inputs = others;
-            own.take(these);
+            own.set(these);
             own.hand_over(self.group.member(own.to).1);
             self.exchange.members[own.to].is_pending = true;
         }
