@@ -45,7 +45,7 @@ impl StepOptions {
         StepOptions { event_mode_used, early_return_allowed, ..StepOptions::default() }
     }
 
-    /// The same steps with intermediate updates, during which these variables may be set or read.
+    /// Adds intermediate updates, during which these variables may be set or read.
     pub fn with_intermediate_update(self, variables: &[ValueReference]) -> StepOptions {
         let intermediate_variables = variables.iter().map(|variable| variable.0).collect();
         StepOptions { intermediate_update: true, intermediate_variables, ..self }

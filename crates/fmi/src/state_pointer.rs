@@ -5,7 +5,7 @@ use super::types::RawState;
 /// The functions of states that the FMU's description offers: others are refused without a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StateSupport {
-    /// It offers none.
+    /// No function of states.
     #[default]
     None,
     /// `canGetAndSetFMUState`.

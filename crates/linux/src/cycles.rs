@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// The source of [`ticks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum TickSource {
+pub enum CycleSource {
     /// The processor's own counter.
     Counter = 1,
     /// `clock_gettime(CLOCK_MONOTONIC)`: a tick is a nanosecond.
@@ -27,7 +27,7 @@ static SOURCE: AtomicU8 = AtomicU8::new(0);
 /// A time stamp. Only differences have a meaning; [`TickScale`] turns them into nanoseconds.
 #[inline]
 pub fn ticks() -> u64 {
-    if SOURCE.load(Ordering::Relaxed) == TickSource::Counter as u8 {
+    if SOURCE.load(Ordering::Relaxed) == CycleSource::Counter as u8 {
         return counter();
     }
     slow_ticks()
@@ -36,18 +36,18 @@ pub fn ticks() -> u64 {
 #[cold]
 fn slow_ticks() -> u64 {
     match source() {
-        TickSource::Counter => counter(),
-        TickSource::Monotonic => monotonic_now() as u64,
+        CycleSource::Counter => counter(),
+        CycleSource::Monotonic => monotonic_now() as u64,
     }
 }
 
 /// The source of ticks on this machine; looks once.
-pub fn source() -> TickSource {
+pub fn source() -> CycleSource {
     match SOURCE.load(Ordering::Relaxed) {
-        1 => TickSource::Counter,
-        2 => TickSource::Monotonic,
+        1 => CycleSource::Counter,
+        2 => CycleSource::Monotonic,
         _ => {
-            let found = if counter_is_trustworthy() { TickSource::Counter } else { TickSource::Monotonic };
+            let found = if counter_is_trustworthy() { CycleSource::Counter } else { CycleSource::Monotonic };
             SOURCE.store(found as u8, Ordering::Relaxed);
             found
         }
@@ -117,7 +117,7 @@ impl TickScale {
     /// Measures for `nanos` of wall-clock time, sleeping; 20 ms give about 5 parts per million. Returns at once where
     /// ticks are nanoseconds.
     pub fn calibrate(nanos: i64) -> Self {
-        if source() == TickSource::Monotonic {
+        if source() == CycleSource::Monotonic {
             return TickScale { multiplier: 1 << SHIFT };
         }
         let first = pair(SystemClock::Monotonic);

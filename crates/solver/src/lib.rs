@@ -2,7 +2,7 @@
 //!
 //! The glossary of vecud's words is on the page of the crate `vecud` (`src/lib.rs`, "Words").
 //!
-//! It integrates the equations of Model Exchange FMUs: derivatives of their states, and indicators whose change of sign is an
+//! The crate integrates the equations of Model Exchange FMUs: derivatives of their states, and indicators whose change of sign is an
 //! event.
 //!
 //! Guaranteed, whatever the method:

@@ -99,7 +99,7 @@ impl Unpacked {
         Some(format!("{text}/"))
     }
 
-    /// The same FMU by a path that `is_plain`: through a link if its own path is not.
+    /// Opens the FMU by a path that `is_plain`: through a link if its own path is not.
     ///
     /// # Errors
     /// No link can be made.

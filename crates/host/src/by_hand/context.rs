@@ -1,4 +1,4 @@
-//! What there is for the lines of a conversation: the functions, states and variables of the FMU, by its description and interface type.
+//! The names that lines of a conversation may use: the functions, states and variables of the FMU, by its description and interface type.
 
 use super::functions::{ENTRIES, Entry, NamingScheme};
 use super::settable::{can_be_read, can_be_set};

@@ -3,7 +3,7 @@
 
 use super::context::{Experiment, LineContext, TYPES};
 use super::functions::{Entry, NamingScheme};
-use super::words::{self, Result, Words, boolean, listed, number, numbers, option, written};
+use super::words::{self, LineWords, Result, boolean, listed, number, numbers, option, written};
 use vecud_description::{Causality, Interface, Variable, VariableType};
 use vecud_fmi::{Function, get_function, set_function};
 use vecud_runner::by_hand::{Request, Verb};
@@ -71,7 +71,7 @@ impl LineContext<'_> {
     }
 
     fn request(&self, entry: &Entry, function: Option<Function>, rest: &str) -> Result<Instruction> {
-        let words = Words::of(rest);
+        let words = LineWords::of(rest);
         let one = |request| Ok(Instruction::Requests(vec![NamedRequest { name: String::new(), request }]));
         match entry.verb {
             Verb::Instantiate => self.instantiate(function, &words),
@@ -223,7 +223,7 @@ impl LineContext<'_> {
         }
     }
 
-    fn instantiate(&self, function: Option<Function>, words: &Words) -> Result<Instruction> {
+    fn instantiate(&self, function: Option<Function>, words: &LineWords) -> Result<Instruction> {
         let interfaces = TYPES;
         let name = |own: Interface| NamingScheme { interface: own, ..self.dialect }.name(Function::instantiate(own));
         // The name of a function that makes instances of several interface types, such as fmi2Instantiate, does not
@@ -254,7 +254,7 @@ impl LineContext<'_> {
         Ok(Instruction::Instantiate(interface, request))
     }
 
-    fn experiment(&self, words: &Words) -> Result<Experiment> {
+    fn experiment(&self, words: &LineWords) -> Result<Experiment> {
         let mut setup = self.setup;
         let mut positions = [&mut setup.start, &mut setup.stop, &mut setup.tolerance];
         let mut next = 0;
@@ -270,7 +270,7 @@ impl LineContext<'_> {
         Ok(setup)
     }
 
-    fn clocks(&self, words: &Words, causality: Causality) -> Result<Vec<u32>> {
+    fn clocks(&self, words: &LineWords, causality: Causality) -> Result<Vec<u32>> {
         if words.list.is_empty() {
             return Err(String::new());
         }
@@ -333,7 +333,7 @@ impl LineContext<'_> {
         }
     }
 
-    fn get(&self, function: Option<Function>, words: &Words) -> Result<Vec<NamedRequest>> {
+    fn get(&self, function: Option<Function>, words: &LineWords) -> Result<Vec<NamedRequest>> {
         let mut all = Vec::new();
         for word in &words.list {
             let is_pattern = word.contains(['*', '?']) && self.description.variable(word).is_none();

@@ -9,14 +9,14 @@ use vecud_runner::by_hand::IntervalValue;
 pub type Result<T> = std::result::Result<T, String>;
 
 /// The words of a line: text in quotes or brackets is one word.
-pub struct Words {
+pub struct LineWords {
     /// The words in their order.
     pub list: Vec<String>,
 }
 
-impl Words {
+impl LineWords {
     /// Splits a text.
-    pub fn of(text: &str) -> Words {
+    pub fn of(text: &str) -> LineWords {
         let (mut list, mut word, mut depth, mut quote) = (Vec::new(), String::new(), 0_usize, None);
         let mut is_word = false;
         for c in text.chars() {
@@ -49,7 +49,7 @@ impl Words {
                 word.pop();
             }
         }
-        Words { list }
+        LineWords { list }
     }
 
     /// All words, if there are so many.

@@ -4,7 +4,7 @@
 //! of that instance keeps producers apart. The consumer is the triggered task's thread. A tick that does not fit is refused, so
 //! no tick is lost silently (semantics S9).
 //!
-//! It is no ring of `vecud_record`: a place stays taken until its tick is activated, the producer looks at the last tick to coalesce another
+//! A ring of `vecud_record` would not do: a place stays taken until its tick is activated, the producer looks at the last tick to coalesce another
 //! one with it, and the counters of all queues have one order, by which the third thread below decides.
 //!
 //! Memory ordering: the producer writes a slot, then releases `written`; the consumer acquires it, reads, then releases

@@ -1,4 +1,4 @@
-//! How far the stimuli of a run are read, and how far the run has come in them.
+//! The progress of a run in its stimuli: the time up to which their files are read, and the rows that the run has passed.
 
 use crate::run_state::{Ending, RunState};
 use vecud_base::time::Instant;
