@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use vecud_host::{Error, EventSink, Finished, LineWeight, Options, OtherRigs, Session};
+use vecud_host::{Error, EventSink, Finished, LineWeight, Options, OtherRigs, Room, Session};
 use vecud_linux::files::Folder;
 use vecud_linux::permits::{Permit, Permits};
 use vecud_linux::rights::Rights;
@@ -84,6 +84,8 @@ pub struct Rigs {
     builds: Permits,
     /// Held while a long rig is read and planned, which takes some hundred times its length of memory.
     long: Permits,
+    /// Room for what the FMUs of one rig make of its text, however short that is.
+    room: Room,
     /// Asks for the end of all checks.
     checks: StopToken,
     /// Held while the threads of this process are moved to other cores.
@@ -100,6 +102,9 @@ const BUILDS: usize = 2;
 const LONGEST: u64 = 512 << 10;
 /// Of rigs with a longer text one at a time is read and planned.
 const SHORT: u64 = 64 << 10;
+
+/// Bytes of memory for the descriptions of a rig, and for its plan.
+const ROOM: usize = 64 << 20;
 
 /// How often it is looked whether all rigs have come to their end.
 const LOOK: Duration = Duration::from_millis(20);
@@ -129,6 +134,7 @@ impl Rigs {
             taking: Mutex::default(),
             builds: Permits::of(BUILDS),
             long: Permits::of(1),
+            room: Room { bytes: ROOM, permits: Permits::of(1) },
             checks: StopToken::default(),
             moving: Mutex::default(),
             ends: AtomicBool::new(false),
@@ -194,13 +200,11 @@ impl Rigs {
 
     /// Checks a rig as `vecud check` does. Blocks for as long as that takes, or until the daemon ends.
     fn check(&self, mut options: Options) -> Result<(), Error> {
-        (options.cpus, options.stop, options.builds) =
-            (Some(self.cpus.clone()), self.checks.clone(), self.builds.clone());
-        let permit = self.permit(&options)?;
+        (options.cpus, options.stop, options.builds, options.room) =
+            (Some(self.cpus.clone()), self.checks.clone(), self.builds.clone(), Some(self.room.clone()));
+        let _permit = self.permit(&options)?;
         let checked = vecud_host::plan(&options, &EventSink::default()).map(drop);
-        if permit.is_some() {
-            heap::give_back();
-        }
+        heap::give_back();
         checked
     }
 
@@ -370,8 +374,8 @@ impl Rigs {
     /// Prepares a run and starts it, on what those of the others that run leave of the machine. Nobody waits for that.
     fn start_beside(&self, rig: &ManagedRig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _permit = self.permit(options)?;
-        let (cpus, builds) = (Some(self.cpus.clone()), self.builds.clone());
-        let options = self.orphans.with(Options { cpus, builds, claims_cores: true, ..options.clone() });
+        let (cpus, builds, room) = (Some(self.cpus.clone()), self.builds.clone(), Some(self.room.clone()));
+        let options = self.orphans.with(Options { cpus, builds, room, claims_cores: true, ..options.clone() });
         let mut others = Others { rigs: self, own: rig, beside: Vec::new(), turn: None };
         let prepared = vecud_host::open(&options, events)?.plan(&options, &mut others)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;
