@@ -41,6 +41,8 @@ pub enum RequestError {
     Invalid(Vec<Mistake>),
     /// The wanted state cannot be stored.
     NotKept(io::Error),
+    /// The daemon has no room for a further rig.
+    Full(String),
     /// An error of the operating system.
     System(String),
 }
@@ -60,7 +62,7 @@ impl fmt::Display for RequestError {
             RequestError::NotKept(error) => {
                 write!(f, "what is wanted cannot be written to the state folder, and is not done: {error}")
             }
-            RequestError::System(detail) => f.write_str(detail),
+            RequestError::Full(detail) | RequestError::System(detail) => f.write_str(detail),
         }
     }
 }
@@ -103,6 +105,9 @@ const LONGEST: u64 = 512 << 10;
 /// Of rigs with a longer text one at a time is read and planned.
 const SHORT: u64 = 64 << 10;
 
+/// Rigs that there are at most, and bytes of all their texts.
+const MOST: usize = 1000;
+const TEXTS: usize = 32 << 20;
 /// Bytes of memory for the descriptions of a rig, and for its plan.
 const ROOM: usize = 64 << 20;
 
@@ -185,6 +190,7 @@ impl Rigs {
         let wanted = busy.and_then(|rig| rig.wanted());
         let definition = Definition { wanted, ..definition };
         let _one_after_the_other = self.changing();
+        self.fits(name, &definition)?;
         self.store.keep(name, &definition).map_err(RequestError::NotKept)?;
         let is_new = known.is_none();
         // Made before it is put among all: its runs are looked for on the disk.
@@ -196,6 +202,22 @@ impl Rigs {
         rig.define(definition);
         let _runs_no_more = reloads && rig.reload();
         Ok((rig, is_new))
+    }
+
+    /// Whether there is room for a rig beside the others, all of whose texts stay in memory.
+    fn fits(&self, name: &RigName, definition: &Definition) -> Result<(), RequestError> {
+        let others = self.list();
+        let others = || others.iter().filter(|rig| rig.name() != name);
+        let count = others().count() + 1;
+        let length = others().map(|rig| rig.text_length()).sum::<usize>() + definition.source.text_length();
+        match count > MOST || length > TEXTS {
+            true => Err(RequestError::Full(format!(
+                "there would be {count} rigs with texts of {} KiB, and a daemon has {MOST} rigs with {} KiB: delete some, or put them as files",
+                length >> 10,
+                TEXTS >> 10
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// Checks a rig as `vecud check` does. Blocks for as long as that takes, or until the daemon ends.

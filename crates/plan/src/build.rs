@@ -9,7 +9,8 @@ use super::resolved::Resolved;
 use super::timetable::timetable;
 use super::{
     FmuInput, HostFacts, HostFigures, HostPlan, Plan, PlanError, StimulusInput, TracePlan, connected, host,
-    initialisation, instances, interfaces, intermediate, logging, masters, priorities, room, running_rigs, steps, tasks,
+    initialisation, instances, interfaces, intermediate, logging, masters, priorities, room, running_rigs, steps,
+    tasks,
 };
 use crate::rig::Rig;
 

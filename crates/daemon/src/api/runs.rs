@@ -75,7 +75,9 @@ pub async fn list(
     let rig = rigs.find(&named(&name)?)?;
     let Query(Part { limit, before }) = part.map_err(unread)?;
     if !(1..=MOST).contains(&limit) {
-        let detail = format!("limit is {limit}; an answer lists 1 to {MOST} runs, and its header Link has the request for older ones");
+        let detail = format!(
+            "limit is {limit}; an answer lists 1 to {MOST} runs, and its header Link has the request for older ones"
+        );
         return Err(ProblemDetails::malformed(StatusCode::BAD_REQUEST, detail));
     }
     let listed = READS.run(move || {
