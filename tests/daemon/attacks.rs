@@ -458,10 +458,10 @@ fn long_patterns_and_conditions_keep_nobody_waiting() {
     own_core(|| {
         let daemon = prepared(over_tcp(&["--anonymous-read"]));
         let port = port(&daemon).unwrap();
-        let variables: String = (0..20_000)
+        let variables: String = (0..5_000)
             .map(|number| {
                 format!(
-                    "<Float64 name=\"{}{number}\" valueReference=\"{}\" causality=\"local\" clocks=\"4\"/>\n",
+                    "<Float64 name=\"{}{number}\" valueReference=\"{}\" causality=\"local\" clocks=\"5\"/>\n",
                     "a".repeat(40),
                     9000 + number
                 )
@@ -476,7 +476,6 @@ fn long_patterns_and_conditions_keep_nobody_waiting() {
             format!("match={}b", "a".repeat(50_000)),
             (0..5_000).map(|number| format!("match=*a{number}&")).collect(),
             (0..1_000).map(|number| format!("match=many.{}{number}&", "a".repeat(40))).collect(),
-            "match=*".to_owned(),
         ];
         let ask = |number: usize| {
             let mut stream = connect(port);
@@ -485,9 +484,9 @@ fn long_patterns_and_conditions_keep_nobody_waiting() {
             stream.write_all(request("GET", &path, "host: localhost\r\n", "").as_bytes()).unwrap();
             stream
         };
-        let strangers: Vec<_> = (0..60).map(ask).collect();
+        let strangers: Vec<_> = (0..24).map(ask).collect();
         let names: Vec<String> =
-            (0..1_200).map(|number| format!("many.{}{} > 1", "a".repeat(40), 19_999 - number)).collect();
+            (0..1_000).map(|number| format!("many.{}{} > 1", "a".repeat(40), 4_999 - number)).collect();
         let wanted = serde_json::json!({"condition": names.join(" and "), "timeout": 100}).to_string();
         let waits: Vec<UnixStream> = (0..8).map(|_| begin(&daemon, "POST", "/v1/rigs/many/waits", &wanted)).collect();
         steady_is_served_and_stops(&daemon);

@@ -3,8 +3,8 @@
 use super::core_claims::{self, Claims};
 use super::neighbours::{self, Neighbours};
 use super::preload::{Calls, Preload};
-use super::stimuli::{self, StimulusSource};
 use super::room::{Room, RoomForDescriptions};
+use super::stimuli::{self, StimulusSource};
 use super::{Error, EventSink, HostResources, SessionEvent, saved};
 use std::collections::BTreeSet;
 use std::collections::hash_map::{Entry, HashMap};

@@ -19,7 +19,7 @@ pub static CHECKS: Pool = Pool::of(16);
 pub static READS: Pool = Pool::of(8);
 /// Reads long bodies with values: one at a time, which takes many times its length of memory.
 pub static VALUES: Pool = Pool::of(1);
-/// Compares patterns with the names of signals, for those who have the token, and for others.
+/// Compares patterns and conditions with the names of signals, and tells the values of many, for those who have the token, and for others.
 pub static MATCHES: Pool = Pool::of(2);
 pub static MATCHES_OF_STRANGERS: Pool = Pool::of(1);
 /// Looks at all rigs: however many ask, one thread looks.

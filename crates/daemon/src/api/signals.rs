@@ -1,7 +1,7 @@
 //! Newest values of recorded and watched variables.
 
 use super::access::Unauthenticated;
-use super::pools::{MATCHES, MATCHES_OF_STRANGERS};
+use super::pools::{MATCHES, MATCHES_OF_STRANGERS, Pool};
 use super::problem::ProblemDetails;
 use super::rigs::{that_runs, unread};
 use super::values::to_json;
@@ -45,6 +45,11 @@ impl Reader {
     /// By the mark of requests without the token.
     pub fn of(stranger: Option<Extension<Unauthenticated>>) -> Reader {
         if stranger.is_some() { Reader::Stranger } else { Reader::Known }
+    }
+
+    /// Threads for what takes long with many signals.
+    fn pool(self) -> &'static Pool {
+        if self == Reader::Stranger { &MATCHES_OF_STRANGERS } else { &MATCHES }
     }
 }
 
@@ -93,8 +98,7 @@ pub async fn wanted(
     who: Reader,
 ) -> Result<Vec<usize>, ProblemDetails> {
     let (handle, patterns) = (handle.clone(), patterns.clone());
-    let pool = if who == Reader::Stranger { &MATCHES_OF_STRANGERS } else { &MATCHES };
-    pool.run(move || matching(handle.shown(), &patterns)).await?
+    who.pool().run(move || matching(handle.shown(), &patterns)).await?
 }
 
 fn matching(shown: &[ShownVariable], patterns: &[String]) -> Result<Vec<usize>, ProblemDetails> {
@@ -120,8 +124,7 @@ fn matching(shown: &[ShownVariable], patterns: &[String]) -> Result<Vec<usize>, 
 
 /// The newest values of variables of a session, by their places.
 pub async fn newest(handle: &SessionHandle, wanted: &[usize], who: Reader) -> Result<Vec<Signal>, ProblemDetails> {
-    let variables: Vec<&ShownVariable> = wanted.iter().map(|place| &handle.shown()[*place]).collect();
-    let columns: Vec<SignalId> = variables.iter().flat_map(|variable| variable.columns()).collect();
+    let columns: Vec<SignalId> = wanted.iter().flat_map(|place| handle.shown()[*place].columns()).collect();
     let room = if who == Reader::Stranger { &ROOM_OF_STRANGERS } else { &ROOM };
     let taken = room.try_acquire_many(columns.len().min(COLUMNS) as u32);
     let _until_they_are_told = taken.map_err(|_| {
@@ -136,8 +139,12 @@ pub async fn newest(handle: &SessionHandle, wanted: &[usize], who: Reader) -> Re
         Ok(Err(_)) => return Err(ProblemDetails::conflict("the run has ended")),
         Err(_) => return Err(ProblemDetails::too_late("the run has not begun yet: its FMUs are being initialised")),
     };
-    let mut values = values.into_iter();
-    Ok(variables.into_iter().map(|variable| signal(variable, &mut values)).collect())
+    let (handle, wanted) = (handle.clone(), wanted.to_vec());
+    let all = move || {
+        let mut values = values.into_iter();
+        wanted.iter().map(|place| signal(&handle.shown()[*place], &mut values)).collect()
+    };
+    who.pool().run(all).await
 }
 
 /// A variable with the values of its columns.

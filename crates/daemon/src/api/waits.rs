@@ -1,5 +1,6 @@
 //! Waits for conditions over signals.
 
+use super::pools::MATCHES;
 use super::problem::ProblemDetails;
 use super::rigs::{Body, json, that_runs};
 use super::values::to_json;
@@ -94,11 +95,13 @@ pub async fn wait(
             format!("timeout must be a number of seconds above 0 and at most {LONGEST}, not {}", wanted.timeout);
         return Err(ProblemDetails::impossible(detail));
     }
-    let condition = {
-        let own = handle.plan().columns().enumerate();
+    let asked = handle.clone();
+    let parse = move || {
+        let own = asked.plan().columns().enumerate();
         let columns = own.map(|(at, column)| (column.name.as_str(), (SignalId(at), column.variable_type))).collect();
-        Condition::parse(&wanted.condition, |name| find(&handle, &columns, name))?
+        Condition::parse(&wanted.condition, |name| find(&asked, &columns, name))
     };
+    let condition = MATCHES.run(parse).await??;
     let _permit = rig.waits().try_acquire_owned().map_err(|_| {
         ProblemDetails::too_many(format!("{WAITS} waits of rig {name} go on already: ask again when one is over"))
     })?;
