@@ -228,7 +228,7 @@ fn open_rig(
     if !rights.are_own() {
         take_over(&mut rig, &cache)?;
     }
-    let mut room = RoomForDescriptions::of(options);
+    let mut room = RoomForDescriptions::of(options.room.as_ref(), &options.stop);
     let fmus = open_all(&rig, &cache, &mut room, events)?;
     complete(&mut rig, &fmus.iter().map(|(_, description, _)| &**description).collect::<Vec<_>>())?;
     let start = vecud_plan::start_time(&rig, fmus.first().map(|(_, description, _)| &**description)).value;

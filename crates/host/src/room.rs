@@ -1,6 +1,6 @@
 //! Room in memory for the rigs that one process prepares for others.
 
-use super::{Error, Options};
+use super::Error;
 use std::fs;
 use vecud_fmu::archive::Unpacked;
 use vecud_linux::permits::{Permit, Permits};
@@ -40,8 +40,8 @@ pub(super) struct RoomForDescriptions<'a> {
 }
 
 impl<'a> RoomForDescriptions<'a> {
-    pub(super) fn of(options: &'a Options) -> RoomForDescriptions<'a> {
-        RoomForDescriptions { room: options.room.as_ref(), stop: &options.stop, taken: 0, permit: None }
+    pub(super) fn of(room: Option<&'a Room>, stop: &'a StopToken) -> RoomForDescriptions<'a> {
+        RoomForDescriptions { room, stop, taken: 0, permit: None }
     }
 
     /// Reads the description of an FMU, if there is room for what is made of it.
