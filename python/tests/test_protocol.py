@@ -394,6 +394,26 @@ def test_problems_of_both_formats_are_texts_and_objects(fake: Fake, a: vecud.Rig
     ]
 
 
+def test_runs_are_all_of_them_however_many_an_answer_lists(fake: Fake, a: vecud.Rig) -> None:
+    pages = {
+        "": (["r4", "r5"], "r4"),
+        "?limit=2&before=r4": (["r2", "r3"], "r2"),
+        "?limit=2&before=r2": (["r1"], None),
+    }
+
+    def page(request: Request) -> None:
+        path, mark, query = request.path.partition("?")
+        names, first = pages[mark + query]
+        link = {"Link": f'<{path}?limit=2&before={first}>; rel="next"'} if first else {}
+        runs = [{"run": name, "verdict": "pass", "ended": "finished", "files": [f"{name}.csv"]} for name in names]
+        request.answer(200, json.dumps(runs).encode(), headers=link)
+
+    fake.on("GET", "/v1/rigs/a/runs", page)
+    assert [run["run"] for run in a.runs()] == ["r1", "r2", "r3", "r4", "r5"]
+    fake.says("GET", "/v1/rigs/a/runs/r1", {"verdict": "pass", "ended": "finished", "problems": [], "clocks": []})
+    assert a.report("r1").files == ["r1.csv"]
+
+
 def test_a_report_is_saved_by_its_files(fake: Fake, a: vecud.Rig, tmp_path: Path) -> None:
     fake.says("GET", "/v1/rigs/a", status("idle"))
     fake.says("GET", "/v1/rigs/a/runs/r1", {"verdict": "fail", "ended": "finished", "problems": ["late"], "clocks": []})

@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import re
 import socket
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -142,6 +144,20 @@ class Client:
             text = json.dumps(body, allow_nan=False).encode()
             headers["Content-Type"] = "application/json"
         return self.ask(method, path, text, headers, timeout).json()
+
+    def pages(self, path: str) -> Iterator[list[Any]]:
+        """The lists of a path, each of which names the path of the next one (`Link`)."""
+        following: str | None = path
+        while following:
+            answer = self.ask("GET", following)
+            yield answer.json()
+            found = re.match(r'<(/[^>]*)>; rel="next"', answer.headers.get("Link", ""))
+            following = found and found[1]
+
+    def files_of(self, runs: str, run: str) -> list[str]:
+        """The files of a run, which is one of those at this path."""
+        all_runs = (summary for page in self.pages(runs) for summary in page)
+        return next((list(summary["files"]) for summary in all_runs if summary["run"] == run), [])
 
     def save(self, path: str, file: Path) -> None:
         """Writes the answer to a GET into a file, piece by piece."""

@@ -105,9 +105,7 @@ class Follower:
         return float(record[0]), values
 
     def _newest(self, runs: str, run: str) -> int:
-        summaries = self._client.ask_json("GET", runs)
-        files: list[str] = next((summary["files"] for summary in summaries if summary["run"] == run), [])
-        numbers = [number for number in map(number_of, files) if number is not None]
+        numbers = [number for number in map(number_of, self._client.files_of(runs, run)) if number is not None]
         if not numbers:
             raise Error('nothing is recorded as CSV: the rig needs [record], with "csv" among its formats')
         return max(numbers)

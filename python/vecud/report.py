@@ -76,8 +76,7 @@ class Report:
     @property
     def files(self) -> list[str]:
         """The files of the run."""
-        summaries = self._client.ask_json("GET", self._runs)
-        return next((list(summary["files"]) for summary in summaries if summary["run"] == self.run), [])
+        return self._client.files_of(self._runs, self.run)
 
     def read(self, file: str) -> bytes:
         """What is in a file of the run, such as report.html."""

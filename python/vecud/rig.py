@@ -278,8 +278,8 @@ class Rig:
 
     def runs(self) -> list[dict[str, Any]]:
         """All of its runs, oldest first: `run`, `verdict`, `ended`, `files`."""
-        runs: list[dict[str, Any]] = self._ask("GET", self.path("runs"))
-        return runs
+        pages = list(self.daemon.client.pages(self.path("runs")))
+        return [run for page in reversed(pages) for run in page]
 
     def report(self, run: str | None = None) -> Report:
         """What a run has left, by default the last one; of one that goes on what is known so far."""

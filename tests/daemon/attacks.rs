@@ -3,7 +3,7 @@
 //!
 //! Under each attack that is what [`steady_is_served_and_stops`] asserts, and at its end [`ends_alone`].
 
-use super::client::{Answer, Daemon, exchange, request, tracer};
+use super::client::{Answer, Daemon, descendants, exchange, request, tracer};
 use super::program::{copied_tracer, own_core, runners_now, send, shared_core, wait_until};
 use super::tcp::{AUTHORIZATION, LOCAL, connect, over_tcp, over_tcp_in, port};
 use nix::sys::signal::Signal::{SIGKILL, SIGSTOP};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// What each answer may take while an attack goes on.
+/// The time that each answer may take while an attack goes on.
 const SOON: Duration = Duration::from_secs(1);
 /// What the daemon may take of memory meanwhile, KiB.
 const MOST_MEMORY: u64 = 256 << 10;
@@ -149,7 +149,7 @@ fn with_token(daemon: &Daemon) {
 fn prepared((daemon, _): (Daemon, u16)) -> Daemon {
     std::fs::write(daemon.folder.path().join("precious"), "mine").unwrap();
     for name in ["steady", "calm"] {
-        daemon.put(name, &tracer("")).json(201);
+        assert!(daemon.put(name, &tracer("")).status < 300);
         daemon.post(&format!("/v1/rigs/{name}/start"), "").json(200);
     }
     daemon
@@ -174,15 +174,6 @@ fn left_nothing(daemon: &Daemon, processes: &[i32]) {
     names.retain(|name| !own.contains(&name.as_str()) && !name.starts_with("slow") && !name.ends_with(".toml"));
     assert_eq!(names, [""; 0]);
     assert_eq!(unfinished(folder), [""; 0].map(PathBuf::from));
-}
-
-/// The children of a process, their children, and so on.
-fn descendants(process: i32) -> Vec<i32> {
-    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
-    let children = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());
-    let children: Vec<i32> =
-        children.flat_map(|own| own.split(' ').filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect();
-    children.iter().flat_map(|child| [vec![*child], descendants(*child)].concat()).collect()
 }
 
 /// A few compilers are at work at a time, some checks wait for them, and further ones are told to come back.
@@ -293,6 +284,189 @@ fn long_rigs_take_little_memory_and_keep_nobody_waiting() {
         assert_eq!(told.len(), 101);
         assert!(told[100]["message"].as_str().unwrap().contains("14902 more"), "{}", told[100]);
         assert!(told.iter().all(|own| own["message"].as_str().unwrap().len() < 5000));
+        takes_little_memory(&daemon);
+        ends_alone(daemon);
+    });
+}
+
+/// A copy of the tracer with this text before a part of its description, which is so long then.
+fn long_description(daemon: &Daemon, name: &str, before: &str, more: &str) -> PathBuf {
+    let fmu = copied_tracer(&daemon.folder.path().join(name));
+    let file = fmu.join("modelDescription.xml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replacen(before, &format!("{more}{before}"), 1)).unwrap();
+    fmu
+}
+
+/// Rigs whose FMUs make much of a text that is no longer than it may be: as many instances, variables, recorded ones and descriptions as
+/// a daemon takes, and more of each, all at a time.
+#[test]
+fn rigs_of_many_instances_or_variables_take_little_memory_and_keep_nobody_waiting() {
+    own_core(|| {
+        let daemon = prepared(over_tcp(&[]));
+        let variables = |count: usize| {
+            let one = |number| {
+                format!("<Float64 name=\"v{number}\" valueReference=\"{}\" causality=\"local\"/>\n", 9000 + number)
+            };
+            (0..count).map(one).collect::<String>()
+        };
+        let fmu =
+            |name: &str, before: &str, more: &str| long_description(&daemon, name, before, more).display().to_string();
+        let some = fmu("slow-some", "</ModelVariables>", &variables(1000));
+        let long = fmu("slow-long", "</ModelVariables>", &variables(40_000));
+        let elements =
+            format!("<Annotations><Annotation type='x'>{}</Annotation></Annotations>", "<a/>".repeat(1_000_000));
+        let elements = fmu("slow-elements", "<ModelVariables>", &elements);
+        symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/tracer"), daemon.folder.path().join("slow-t"))
+            .unwrap();
+        let rig = |count: usize, fmu: &str, more: &str| {
+            let fmus: String = (0..count).map(|number| format!("[fmu.a{number}]\npath='{fmu}'\n")).collect();
+            format!("[rig]\nmode='virtual'\n{fmus}{more}")
+        };
+        let record = "[record]\nsignals=['*']\n";
+        let cases = [
+            (rig(18_000, "slow-t", ""), Some("18000 FMUs with ")),
+            (rig(1, &elements, ""), Some("model descriptions")),
+            (rig(100, &some, record), Some("set and read")),
+            (rig(500, "slow-t", record), Some("columns")),
+            (rig(800, "slow-t", ""), None),
+            (rig(1, &long, ""), None),
+            (rig(20, &some, record), None),
+        ];
+        let put =
+            |(number, (rig, _)): (usize, &(String, _))| begin(&daemon, "PUT", &format!("/v1/rigs/much{number}"), rig);
+        let asked: Vec<UnixStream> = cases.iter().enumerate().map(put).collect();
+        steady_is_served_and_stops(&daemon);
+        for (stream, (_, refused)) in asked.into_iter().zip(&cases) {
+            let answer = answer(stream);
+            match refused {
+                Some(words) => {
+                    let why = answer.detail(422);
+                    assert!(why.contains(words), "{words}: {why}");
+                }
+                None => assert_eq!(answer.status, 201, "{}", answer.body),
+            }
+        }
+        daemon.post("/v1/rigs/much5/start", "").json(200);
+        daemon.post("/v1/rigs/much5/stop?now=true", "").json(200);
+        takes_little_memory(&daemon);
+        ends_alone(daemon);
+    });
+}
+
+/// Thousands of runs, whose reports say what they are at the end of 64 KiB: few of them are listed and read, and the way to the others is
+/// told.
+#[test]
+fn of_thousands_of_runs_few_are_listed_and_read_at_a_time() {
+    let mut daemon = Daemon::new();
+    daemon.put("a", &tracer("")).json(201);
+    daemon.end();
+    let runs = daemon.folder.path().join("state/rigs/a/runs");
+    let name = |number: usize| format!("2026-01-01T{:02}-{:02}-{:02}Z", number / 3600, number / 60 % 60, number % 60);
+    let report = daemon.folder.path().join("report");
+    std::fs::write(&report, format!("{{{}\"verdict\": \"pass\", \"ended\": \"finished\"}}", " ".repeat(64 << 10)))
+        .unwrap();
+    let names: Vec<String> = (0..5000).map(name).collect();
+    for name in &names {
+        std::fs::create_dir_all(runs.join(name)).unwrap();
+        std::fs::hard_link(&report, runs.join(name).join("report.json")).unwrap();
+    }
+    daemon.start();
+    let read = || {
+        let io = std::fs::read_to_string(format!("/proc/{}/io", daemon.pid())).unwrap();
+        io.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse::<usize>().unwrap()
+    };
+    let (path, before) = ("/v1/rigs/a/runs", read());
+    let listed = daemon.get(path);
+    assert!(
+        listed.body.len() < 100 * 200 && read() - before < 110 * (80 << 10),
+        "{} {}",
+        listed.body.len(),
+        read() - before
+    );
+    let listed = listed.json(200);
+    assert_eq!(
+        listed[99],
+        serde_json::json!({"run": names[4999], "verdict": "pass", "ended": "finished", "files": ["report.json"]})
+    );
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["run"]), (100, &names[4900].as_str().into()));
+    // All of them, page by page: the oldest ones come last.
+    let (mut next, mut all) = (Some(format!("{path}?limit=1000")), Vec::new());
+    while let Some(path) = next {
+        let answer = String::from_utf8(daemon.raw(request("GET", &path, "host: vecud\r\n", "").as_bytes())).unwrap();
+        let page = Answer::of(answer.as_bytes()).json(200);
+        all.splice(0..0, page.as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap().to_owned()));
+        let link = answer.lines().find_map(|line| line.strip_prefix("link: <")?.strip_suffix(">; rel=\"next\""));
+        next = link.map(str::to_owned);
+    }
+    assert_eq!(all, names);
+    let before = daemon.get(&format!("{path}?limit=2&before=2026-01-01T00-00-02Z-7")).json(200);
+    assert_eq!((&before[0]["run"], &before[1]["run"]), (&names[1].as_str().into(), &names[2].as_str().into()));
+    assert_eq!(daemon.get(&format!("{path}?before={}", names[0])).json(200), serde_json::json!([]));
+    for wrong in ["limit=0", "limit=1001", "limit=x", "after=x"] {
+        daemon.get(&format!("{path}?{wrong}")).json(400);
+    }
+    takes_little_memory(&daemon);
+}
+
+/// Rigs whose texts together would take much memory: so many are kept, and each of them may still be put anew.
+#[test]
+fn of_many_long_rigs_as_many_are_kept_as_there_is_room_for() {
+    own_core(|| {
+        let daemon = prepared(over_tcp(&[]));
+        let long = format!("{}#{}\n", tracer(""), "#".repeat(511 << 10));
+        let put = |number: usize| daemon.put(&format!("long{number}"), &long);
+        let refused = (0..100).map(put).find(|answer| answer.status != 201).unwrap();
+        assert!(refused.detail(507).contains("32768 KiB: delete some"));
+        put(0).json(200);
+        daemon.ask("DELETE", "/v1/rigs/long0", "");
+        put(1000).json(201);
+        steady_is_served_and_stops(&daemon);
+        ends_alone(daemon);
+    });
+}
+
+/// Patterns that are long, many, or compared with each name again and again, of those who have no token, and conditions of thousands of names.
+#[test]
+fn long_patterns_and_conditions_keep_nobody_waiting() {
+    own_core(|| {
+        let daemon = prepared(over_tcp(&["--anonymous-read"]));
+        let port = port(&daemon).unwrap();
+        let variables: String = (0..5_000)
+            .map(|number| {
+                format!(
+                    "<Float64 name=\"{}{number}\" valueReference=\"{}\" causality=\"local\" clocks=\"5\"/>\n",
+                    "a".repeat(40),
+                    9000 + number
+                )
+            })
+            .collect();
+        let fmu = long_description(&daemon, "slow-many", "</ModelVariables>", &variables);
+        let rig = format!("[rig]\n[fmu.many]\npath = '{}'\n[record]\nsignals = ['*']\n", fmu.display());
+        daemon.put("many", &rig).json(201);
+        daemon.post("/v1/rigs/many/start", "").json(200);
+        let queries = [
+            format!("match={}b", "*a".repeat(25_000)),
+            format!("match={}b", "a".repeat(50_000)),
+            (0..5_000).map(|number| format!("match=*a{number}&")).collect(),
+            (0..1_000).map(|number| format!("match=many.{}{number}&", "a".repeat(40))).collect(),
+        ];
+        let ask = |number: usize| {
+            let mut stream = connect(port);
+            let place = ["signals", "events"][number % 2];
+            let path = format!("/v1/rigs/many/{place}?{}", queries[number % queries.len()].trim_end_matches('&'));
+            stream.write_all(request("GET", &path, "host: localhost\r\n", "").as_bytes()).unwrap();
+            stream
+        };
+        let strangers: Vec<_> = (0..24).map(ask).collect();
+        let names: Vec<String> =
+            (0..1_000).map(|number| format!("many.{}{} > 1", "a".repeat(40), 4_999 - number)).collect();
+        let wanted = serde_json::json!({"condition": names.join(" and "), "timeout": 100}).to_string();
+        let waits: Vec<UnixStream> = (0..8).map(|_| begin(&daemon, "POST", "/v1/rigs/many/waits", &wanted)).collect();
+        steady_is_served_and_stops(&daemon);
+        assert_eq!(daemon.get("/v1/rigs/many/signals?match=*a7").json(200).as_array().unwrap().len(), 1);
+        drop((strangers, waits));
+        daemon.post("/v1/rigs/many/stop?now=true", "").json(200);
         takes_little_memory(&daemon);
         ends_alone(daemon);
     });

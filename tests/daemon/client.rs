@@ -195,6 +195,15 @@ impl Daemon {
     }
 }
 
+/// The children of a process, their children, and so on.
+pub fn descendants(process: i32) -> Vec<i32> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
+    let children = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());
+    let children: Vec<i32> =
+        children.flat_map(|own| own.split(' ').filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect();
+    children.iter().flat_map(|child| [vec![*child], descendants(*child)].concat()).collect()
+}
+
 /// Sends these bytes, and reads all that is answered.
 pub fn exchange(mut stream: impl Read + Write, bytes: &[u8]) -> Vec<u8> {
     // The other side may have heard enough before all is sent.

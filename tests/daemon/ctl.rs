@@ -93,6 +93,11 @@ fn a_rig_is_put_started_looked_at_stopped_and_its_report_is_brought() {
         assert!(list.contains("\na ") && list.contains(run) && list.contains("pass"), "{list}");
         let runs = ask(&daemon, &["runs", "a"], 0).out;
         assert_eq!(runs.lines().count(), 3, "{runs}");
+        let newest = ask(&daemon, &["runs", "a", "--limit", "1"], 0).out;
+        assert!(newest.ends_with(&format!("older runs: vecud ctl runs a --before {run}\n")), "{newest}");
+        let older = ask(&daemon, &["runs", "a", "--before", run], 0).out;
+        assert_eq!(older.lines().count(), 2, "{older}");
+        assert!(!older.contains(run), "{older}");
         let show = ask(&daemon, &["show", "a"], 0).out;
         assert!(show.contains("last outcome  pass"), "{show}");
 

@@ -1,9 +1,11 @@
 //! Processes that FMU code leaves behind, while several rigs run and one of them begins anew again and again.
 
-use super::client::{Daemon, discarded_at_the_end_alone};
+use super::client::{Daemon, descendants, discarded_at_the_end_alone};
 use super::program::forks::{Forks, OF_A_LIBRARY};
 use super::program::{copied_tracer, runner_of, send, shared_core, tempdir, wait_until};
-use nix::sys::signal::Signal::SIGKILL;
+use nix::sys::signal::Signal::{SIGKILL, SIGSTOP};
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
 use serde_json::Value;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -62,6 +64,19 @@ fn started(daemon: &Daemon, rig: &str, run: &str) -> Vec<u32> {
     log.lines().filter_map(|line| line.strip_prefix("started ")?.parse().ok()).collect()
 }
 
+/// With this end the processes below a daemon, also those that hide from it: a trial that fails kills the daemon, and would leave them.
+struct EndsAll<'d>(&'d Daemon);
+
+impl Drop for EndsAll<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // It starts no further ones, and they stay its own until they are gone.
+            send(self.0.pid(), SIGSTOP);
+            descendants(self.0.pid()).into_iter().for_each(|pid| _ = kill(Pid::from_raw(pid), SIGKILL));
+        }
+    }
+}
+
 fn is_there(pid: &u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
@@ -113,6 +128,7 @@ fn what_fmu_code_has_started_outlives_a_daemon_that_is_killed() {
 fn what_fmu_code_leaves_behind_ends_with_its_own_rig_and_leaves_no_zombie() {
     shared_core(|| {
         let daemon = Daemon::new();
+        let _all_end = EndsAll(&daemon);
         let folder = daemon.folder.path();
         let rig =
             |fmu: &Path, more: &str| format!("[rig]\noverrun = 'queue'\n[fmu.a]\npath = '{}'\n{more}\n", fmu.display());

@@ -16,6 +16,16 @@ pub enum RigSource {
     Path(PathBuf),
 }
 
+impl RigSource {
+    /// Bytes of the text, where it is here.
+    pub fn text_length(&self) -> usize {
+        match self {
+            RigSource::Text(text) => text.len(),
+            RigSource::Path(_) => 0,
+        }
+    }
+}
+
 /// Settings for starting a rig. The rig supplies those that are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

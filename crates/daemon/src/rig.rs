@@ -139,6 +139,11 @@ impl ManagedRig {
         lock(&self.running).clone()
     }
 
+    /// Bytes of the rig's text, which stays in memory.
+    pub fn text_length(&self) -> usize {
+        lock(&self.definition).as_ref().map_or(0, |own| own.source.text_length())
+    }
+
     /// Permits of waits for conditions: each wait has one as long as it lasts.
     pub fn waits(&self) -> Arc<Semaphore> {
         self.waits.clone()

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use vecud_host::{Error, EventSink, Finished, LineWeight, Options, OtherRigs, Session};
+use vecud_host::{Error, EventSink, Finished, LineWeight, Options, OtherRigs, Room, Session};
 use vecud_linux::files::Folder;
 use vecud_linux::permits::{Permit, Permits};
 use vecud_linux::rights::Rights;
@@ -41,6 +41,8 @@ pub enum RequestError {
     Invalid(Vec<Mistake>),
     /// The wanted state cannot be stored.
     NotKept(io::Error),
+    /// The daemon has no room for a further rig.
+    Full(String),
     /// An error of the operating system.
     System(String),
 }
@@ -60,7 +62,7 @@ impl fmt::Display for RequestError {
             RequestError::NotKept(error) => {
                 write!(f, "what is wanted cannot be written to the state folder, and is not done: {error}")
             }
-            RequestError::System(detail) => f.write_str(detail),
+            RequestError::Full(detail) | RequestError::System(detail) => f.write_str(detail),
         }
     }
 }
@@ -84,6 +86,8 @@ pub struct Rigs {
     builds: Permits,
     /// Held while a long rig is read and planned, which takes some hundred times its length of memory.
     long: Permits,
+    /// Room for what the FMUs of one rig make of its text, however short that is.
+    room: Room,
     /// Asks for the end of all checks.
     checks: StopToken,
     /// Held while the threads of this process are moved to other cores.
@@ -100,6 +104,12 @@ const BUILDS: usize = 2;
 const LONGEST: u64 = 512 << 10;
 /// Longer texts are read and planned one rig at a time.
 const SHORT: u64 = 64 << 10;
+
+/// Rigs that there are at most, and bytes of all their texts.
+const MOST: usize = 1000;
+const TEXTS: usize = 32 << 20;
+/// Bytes of memory for the descriptions of a rig, and for its plan.
+const ROOM: usize = 64 << 20;
 
 /// Time between two looks whether all rigs have come to their end.
 const LOOK: Duration = Duration::from_millis(20);
@@ -129,6 +139,7 @@ impl Rigs {
             taking: Mutex::default(),
             builds: Permits::of(BUILDS),
             long: Permits::of(1),
+            room: Room { bytes: ROOM, permits: Permits::of(1) },
             checks: StopToken::default(),
             moving: Mutex::default(),
             ends: AtomicBool::new(false),
@@ -179,6 +190,7 @@ impl Rigs {
         let wanted = busy.and_then(|rig| rig.wanted());
         let definition = Definition { wanted, ..definition };
         let _one_after_the_other = self.changing();
+        self.fits(name, &definition)?;
         self.store.keep(name, &definition).map_err(RequestError::NotKept)?;
         let is_new = known.is_none();
         // Made before it is put among all: its runs are looked for on the disk.
@@ -192,15 +204,29 @@ impl Rigs {
         Ok((rig, is_new))
     }
 
+    /// Whether there is room for a rig beside the others, all of whose texts stay in memory.
+    fn fits(&self, name: &RigName, definition: &Definition) -> Result<(), RequestError> {
+        let others = self.list();
+        let others = || others.iter().filter(|rig| rig.name() != name);
+        let count = others().count() + 1;
+        let length = others().map(|rig| rig.text_length()).sum::<usize>() + definition.source.text_length();
+        match count > MOST || length > TEXTS {
+            true => Err(RequestError::Full(format!(
+                "there would be {count} rigs with texts of {} KiB, and a daemon has {MOST} rigs with {} KiB: delete some, or put them as files",
+                length >> 10,
+                TEXTS >> 10
+            ))),
+            false => Ok(()),
+        }
+    }
+
     /// Checks a rig as `vecud check` does. Blocks for as long as that takes, or until the daemon ends.
     fn check(&self, mut options: Options) -> Result<(), Error> {
-        (options.cpus, options.stop, options.builds) =
-            (Some(self.cpus.clone()), self.checks.clone(), self.builds.clone());
-        let permit = self.permit(&options)?;
+        (options.cpus, options.stop, options.builds, options.room) =
+            (Some(self.cpus.clone()), self.checks.clone(), self.builds.clone(), Some(self.room.clone()));
+        let _permit = self.permit(&options)?;
         let checked = vecud_host::plan(&options, &EventSink::default()).map(drop);
-        if permit.is_some() {
-            heap::give_back();
-        }
+        heap::give_back();
         checked
     }
 
@@ -371,8 +397,8 @@ impl Rigs {
     /// Prepares a run and starts it, beside the shares of the other rigs that run. Nobody waits for that.
     fn start_beside(&self, rig: &ManagedRig, options: &Options, events: &EventSink) -> Result<Session, Error> {
         let _permit = self.permit(options)?;
-        let (cpus, builds) = (Some(self.cpus.clone()), self.builds.clone());
-        let options = self.orphans.with(Options { cpus, builds, claims_cores: true, ..options.clone() });
+        let (cpus, builds, room) = (Some(self.cpus.clone()), self.builds.clone(), Some(self.room.clone()));
+        let options = self.orphans.with(Options { cpus, builds, room, claims_cores: true, ..options.clone() });
         let mut others = Others { rigs: self, own: rig, beside: Vec::new(), turn: None };
         let prepared = vecud_host::open(&options, events)?.plan(&options, &mut others)?;
         let session = Session::start(prepared, events.clone(), |_| ())?;

@@ -22,6 +22,8 @@ const ROOM: usize = 160 << 20;
 const VALUE: usize = 100;
 /// Bytes of a report that are read at most for a summary.
 const SUMMARY: u64 = 1 << 20;
+/// Files of a run that are listed at most: FMU code can make more.
+const FILES: usize = 10_000;
 /// The words of `verdict`.
 const VERDICTS: [&str; 3] = ["pass", "degraded", "fail"];
 /// The words of `ended`.
@@ -139,11 +141,16 @@ impl Runs {
                 names.extend(entry.file_name().into_string().ok().filter(|name| is_plain(name)));
             }
         }
-        // Folders that are called otherwise come last.
-        names.sort_by_cached_key(|name: &String| {
-            let run = RunName::parse(name);
-            (run.is_none(), run, name.clone())
-        });
+        names.sort_by_cached_key(|name: &String| age(name));
+        Ok(names)
+    }
+
+    /// The names of the runs before that of this name, which need not be there any more, oldest first; `None`: of all runs.
+    pub fn names_before(&self, run: Option<&str>) -> io::Result<Vec<String>> {
+        let mut names = self.names()?;
+        if let Some(end) = run.map(age) {
+            names.truncate(names.partition_point(|name| age(name) < end));
+        }
         Ok(names)
     }
 
@@ -185,14 +192,14 @@ impl Runs {
         folder.file(name).ok()
     }
 
-    /// The names of the files of a run; `None`: there is no such run.
+    /// The names of the files of a run, of very many [`FILES`]; `None`: there is no such run.
     pub fn files(&self, run: &str) -> Option<Vec<String>> {
         let entries = fs::read_dir(self.existing(run)?.way()).ok()?;
         let name = |entry: io::Result<fs::DirEntry>| {
             let entry = entry.ok().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))?;
             entry.file_name().into_string().ok().filter(|name| is_plain(name))
         };
-        let mut names: Vec<String> = entries.filter_map(name).collect();
+        let mut names: Vec<String> = entries.filter_map(name).take(FILES).collect();
         names.sort_unstable();
         Some(names)
     }
@@ -200,6 +207,12 @@ impl Runs {
     fn existing(&self, run: &str) -> Option<Folder> {
         if is_plain(run) { self.open().ok()?.inner(run).ok() } else { None }
     }
+}
+
+/// The place of a run among others: by its start. Folders that are called otherwise come last.
+fn age(name: &str) -> (bool, Option<RunName>, String) {
+    let run = RunName::parse(name);
+    (run.is_none(), run, name.to_owned())
 }
 
 /// Whether a name leads to something in the folder itself that is there for all.

@@ -3,12 +3,14 @@
 use super::core_claims::{self, Claims};
 use super::neighbours::{self, Neighbours};
 use super::preload::{Calls, Preload};
+use super::room::{Room, RoomForDescriptions};
 use super::stimuli::{self, StimulusSource};
 use super::{Error, EventSink, HostResources, SessionEvent, saved};
 use std::collections::BTreeSet;
 use std::collections::hash_map::{Entry, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use vecud_base::places::LineIndex;
 use vecud_base::time::{Fraction, Instant};
@@ -19,7 +21,7 @@ use vecud_fmu::binary::Exports;
 use vecud_fmu::linking;
 use vecud_linux::files;
 use vecud_linux::files::Folder;
-use vecud_linux::permits::Permits;
+use vecud_linux::permits::{Permit, Permits};
 use vecud_linux::rights::Rights;
 use vecud_linux::stop::StopToken;
 use vecud_plan::rig::{self, At, EndpointSource, Place, Rig, RigDaemon, RigError, RigFmu, RigTrigger, TriggerSource};
@@ -85,6 +87,8 @@ pub struct Options {
     pub control: bool,
     /// Allows a run without stop time in virtual time as well: it ends on request.
     pub endless: bool,
+    /// Room in memory for reading descriptions and for planning, by a rough reckoning; a rig that needs more is refused.
+    pub room: Option<Room>,
     /// The command line that the report names, its program first.
     pub command: Vec<String>,
     /// Offences of FMUs against the standard fail the run.
@@ -141,7 +145,7 @@ pub struct Prepared {
     /// The plan.
     pub plan: Plan,
     /// Descriptions of the FMUs, in rig order: log messages name variables.
-    pub descriptions: Vec<ModelDescription>,
+    pub descriptions: Vec<Arc<ModelDescription>>,
     /// The rig file.
     pub file: PathBuf,
     /// The files of the plan's stimuli, in the same order.
@@ -183,6 +187,8 @@ pub struct OpenedRig {
     notes: Vec<String>,
     /// Values that the user has set in place of the rig's, for the report.
     set: Vec<String>,
+    /// Held until it is planned, if its FMUs have long descriptions.
+    permit: Option<Permit>,
 }
 
 /// Reads the rig, opens its FMUs, and makes the plan.
@@ -222,14 +228,15 @@ fn open_rig(
     if !rights.are_own() {
         take_over(&mut rig, &cache)?;
     }
-    let fmus = open_all(&rig, &cache, &options.stop, events)?;
-    complete(&mut rig, &fmus.iter().map(|(_, description, _)| description).collect::<Vec<_>>())?;
-    let start = vecud_plan::start_time(&rig, fmus.first().map(|(_, description, _)| description)).value;
+    let mut room = RoomForDescriptions::of(options.room.as_ref(), &options.stop);
+    let fmus = open_all(&rig, &cache, &mut room, events)?;
+    complete(&mut rig, &fmus.iter().map(|(_, description, _)| &**description).collect::<Vec<_>>())?;
+    let start = vecud_plan::start_time(&rig, fmus.first().map(|(_, description, _)| &**description)).value;
     let stimuli = stimuli::open(&rig, start, rights)?;
     let (told, untold): (Vec<Unpacked>, Vec<Option<String>>) =
         fmus.iter().map(|(unpacked, description, _)| as_told(unpacked, description.abi)).unzip();
     let notes = cache.note().map(str::to_owned).into_iter().chain(untold.into_iter().flatten()).collect();
-    Ok(OpenedRig { rig, fmus, stimuli, told, notes, set: Vec::new() })
+    Ok(OpenedRig { rig, fmus, stimuli, told, notes, set: Vec::new(), permit: room.permit })
 }
 
 /// Secures a rig of another user: preloaded libraries are replaced by copies made with that user's rights, so that later
@@ -259,7 +266,11 @@ fn take_over(rig: &mut Rig, cache: &Cache) -> Result<(), Error> {
 impl OpenedRig {
     /// Makes the plan with the cores of these options, beside other rigs.
     pub fn plan(self, options: &Options, other_rigs: &mut dyn OtherRigs) -> Result<Prepared, Error> {
-        let OpenedRig { rig, fmus, stimuli, told, notes, set } = self;
+        let OpenedRig { rig, fmus, stimuli, told, notes, set, permit } = self;
+        let _until_it_is_planned = match (permit, &options.room) {
+            (None, Some(room)) => room.permit(vecud_plan::reckoned(fmus.iter().map(|own| &*own.1)), &options.stop)?,
+            (permit, _) => permit,
+        };
         let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli.into_iter().unzip();
         let libraries = linking::by_file(&fmus.iter().map(|(_, _, library)| library.as_path()).collect::<Vec<_>>());
         let inputs: Vec<FmuInput> = fmus
@@ -398,14 +409,20 @@ fn watched(plan: &Plan, pattern: &str) -> Result<Vec<SignalId>, Error> {
     Ok(meant)
 }
 
-type OpenedFmu = (Unpacked, ModelDescription, PathBuf);
+/// Instances of one FMU share its description.
+type OpenedFmu = (Unpacked, Arc<ModelDescription>, PathBuf);
 
 /// Opens all FMUs of a rig. FMUs without a relevant difference are opened once.
-fn open_all(rig: &Rig, cache: &Cache, stop: &StopToken, events: &EventSink) -> Result<Vec<OpenedFmu>, Error> {
+fn open_all(
+    rig: &Rig,
+    cache: &Cache,
+    room: &mut RoomForDescriptions,
+    events: &EventSink,
+) -> Result<Vec<OpenedFmu>, Error> {
     let mut known: HashMap<_, usize> = HashMap::new();
     let mut all: Vec<OpenedFmu> = Vec::new();
     for fmu in &rig.fmus {
-        Error::if_asked(stop)?;
+        Error::if_asked(room.stop)?;
         let (dialect, interface) =
             (fmu.dialect.as_ref().map(|own| own.value), fmu.interface.as_ref().map(|own| own.value));
         let definitions: Vec<_> = fmu.define.iter().map(|(name, value)| (&name.value, value)).collect();
@@ -414,7 +431,7 @@ fn open_all(rig: &Rig, cache: &Cache, stop: &StopToken, events: &EventSink) -> R
             Entry::Occupied(first) => all[*first.get()].clone(),
             Entry::Vacant(place) => {
                 place.insert(all.len());
-                open_named(rig, fmu, cache, stop, events)?
+                open_named(rig, fmu, cache, room, events)?
             }
         };
         all.push(opened);
@@ -427,11 +444,11 @@ fn open_named(
     rig: &Rig,
     fmu: &RigFmu,
     cache: &Cache,
-    stop: &StopToken,
+    room: &mut RoomForDescriptions,
     events: &EventSink,
 ) -> Result<OpenedFmu, Error> {
     events.tell(SessionEvent::Begun(format!("opening FMU `{}`, building it if need be", fmu.name.value)));
-    let opened = open_fmu(fmu, cache, stop);
+    let opened = open_fmu(fmu, cache, room);
     events.tell(SessionEvent::Over);
     opened.map_err(|error| match fmu.path.place.line {
         _ if matches!(error, Error::Interrupted) => error,
@@ -468,10 +485,10 @@ pub(super) fn as_told(unpacked: &Unpacked, abi: Abi) -> (Unpacked, Option<String
 }
 
 /// Opens an FMU's files, its description, and its library.
-fn open_fmu(fmu: &RigFmu, cache: &Cache, stop: &StopToken) -> Result<OpenedFmu, Error> {
+fn open_fmu(fmu: &RigFmu, cache: &Cache, room: &mut RoomForDescriptions) -> Result<OpenedFmu, Error> {
     let unpacked = Unpacked::open(&fmu.path.value, cache).map_err(Error::Archive)?;
-    let text = unpacked.model_description().map_err(Error::Archive)?;
-    Error::if_asked(stop)?;
+    let text = room.description(&unpacked)?;
+    Error::if_asked(room.stop)?;
     let wanted = fmu.dialect.as_ref().map(|dialect| dialect.value);
     let leniently = || vecud_description::parse_leniently(&text, wanted);
     let read = if fmu.lenient { leniently() } else { vecud_description::parse_as(&text, wanted) };
@@ -492,7 +509,7 @@ fn open_fmu(fmu: &RigFmu, cache: &Cache, stop: &StopToken) -> Result<OpenedFmu, 
             _ => error,
         }
     })?;
-    Error::if_asked(stop)?;
+    Error::if_asked(room.stop)?;
     // Without an interface type that can run, the plan names the offered ones; there is nothing to load.
     let library = match vecud_plan::offer(fmu, &description) {
         Some(offer) => {
@@ -502,7 +519,7 @@ fn open_fmu(fmu: &RigFmu, cache: &Cache, stop: &StopToken) -> Result<OpenedFmu, 
         }
         None => PathBuf::new(),
     };
-    Ok((unpacked, description, library))
+    Ok((unpacked, Arc::new(description), library))
 }
 
 /// The place in the rig that an FMU's error refers to.
@@ -542,6 +559,7 @@ fn wanted_rig(options: &Options) -> Result<Rig, Error> {
     Ok(Rig {
         controlled: options.control,
         endless: options.endless,
+        room: options.room.as_ref().map(|room| room.bytes),
         mode: options.mode.unwrap_or(rig.mode),
         stop_time: options.stop_time.map(At::unplaced).or(rig.stop_time),
         ..rig

@@ -9,6 +9,7 @@ use super::run_log::RunLog;
 use super::totals::RecordedTotals;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use vecud_base::plain::{self, Plain};
 use vecud_base::time::{Instant, Nanos};
@@ -28,7 +29,7 @@ const CUT: &str = " … (cut)";
 /// Drains the shared memory of one run.
 pub struct Recorder<'a> {
     plan: &'a Plan,
-    descriptions: &'a [ModelDescription],
+    descriptions: &'a [Arc<ModelDescription>],
     board: Board<'a>,
     control: Control,
     /// Requests of other threads; `None`: there are none.
@@ -82,7 +83,7 @@ pub struct RecordingOutcome {
 
 impl<'a> Recorder<'a> {
     /// Keeps everything in memory until [`Recorder::open`].
-    pub fn new(plan: &'a Plan, descriptions: &'a [ModelDescription], board: Board<'a>, control: Control) -> Self {
+    pub fn new(plan: &'a Plan, descriptions: &'a [Arc<ModelDescription>], board: Board<'a>, control: Control) -> Self {
         Recorder {
             plan,
             descriptions,

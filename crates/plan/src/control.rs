@@ -8,6 +8,7 @@ use crate::priorities::PriorityOrder;
 use crate::resolved::Resolved;
 use crate::sizes::{is_resizable, lengths, sizes};
 use crate::{ControlKind, ControlPlan, ControlVariable, LanePlan, SignalId, UnitId};
+use std::borrow::Cow;
 use vecud_description::{Causality, Variability, Variable, VariableType};
 
 pub use crate::model::length::{element_place, elements};
@@ -68,8 +69,8 @@ fn settable(
     v: &Variable,
     (connected, fed): (bool, bool),
     no_task: bool,
-) -> Result<bool, String> {
-    let why = |reason: &str| Err(reason.to_owned());
+) -> Result<bool, Cow<'static, str>> {
+    let why = |reason: &'static str| Err(reason.into());
     match (v.causality, v.variability) {
         _ if v.clock.is_some() => why("it is a clock"),
         (_, Variability::Constant) => why("it is a constant"),
@@ -78,7 +79,7 @@ fn settable(
         (Causality::Parameter | Causality::StructuralParameter, Variability::Fixed) => {
             why("it is fixed once the FMU is initialised; give it in the rig (start = { ... })")
         }
-        _ if described.elements(v) > ELEMENTS => Err(format!("it has more than {ELEMENTS} elements")),
+        _ if described.elements(v) > ELEMENTS => Err(format!("it has more than {ELEMENTS} elements").into()),
         (Causality::StructuralParameter, _) => Ok(true),
         (Causality::Input | Causality::Parameter, _) if no_task && v.clocks.is_empty() => {
             why("its FMU has no input clock, so it is never set")
@@ -88,7 +89,7 @@ fn settable(
         }
         (Causality::Input | Causality::Parameter, _) => Ok(false),
         (Causality::Independent, _) => why("it is the independent variable"),
-        (causality, _) => Err(format!("it is {}", causality.with_article())),
+        (causality, _) => Err(format!("it is {}", causality.with_article()).into()),
     }
 }
 

@@ -1,10 +1,10 @@
-//! An FMU of the rig as its description has it, with names and references found without a search.
+//! An FMU of the rig as its description has it.
 
 use super::elements::{self, ElementSelection, select};
 use super::findings::Findings;
 use super::{FmuInput, Retry, StartValue};
 use crate::rig::{At, Diagnostic, Integration, Place, Rig, RigFmu, RigMaster, suggestion};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use vecud_description::{
     Abi, CoSimulation, Dimension, EnumerationItem, Interface, InterfaceOffer, ModelDescription, ModelExchange,
     ValueReference, Values, Variability, Variable,
@@ -31,7 +31,7 @@ pub(super) struct StepAbilities {
     pub(super) internal_step: Option<f64>,
 }
 
-/// One FMU of the rig with its description, indexed.
+/// One FMU of the rig with its description.
 pub(super) struct DescribedFmu<'a> {
     pub(super) rig: &'a RigFmu,
     pub(super) input: &'a FmuInput<'a>,
@@ -43,8 +43,6 @@ pub(super) struct DescribedFmu<'a> {
     pub(super) offer: Option<&'a InterfaceOffer>,
     /// Structural parameters whose values the rig gives.
     pub(super) structure: BTreeMap<usize, StartValue>,
-    by_name: HashMap<&'a str, usize>,
-    by_reference: HashMap<ValueReference, usize>,
 }
 
 impl<'a> DescribedFmu<'a> {
@@ -61,20 +59,10 @@ impl<'a> DescribedFmu<'a> {
     }
 
     fn new(rig: &'a Rig, own: &'a RigFmu, input: &'a FmuInput<'a>) -> DescribedFmu<'a> {
-        let variables = &input.description.variables;
-        let mut by_name = HashMap::with_capacity(variables.len());
-        let mut by_reference = HashMap::with_capacity(variables.len());
-        for (i, variable) in variables.iter().enumerate() {
-            by_name.insert(variable.name.as_str(), i);
-            by_reference.insert(variable.value_reference, i);
-            for alias in &variable.aliases {
-                by_name.entry(alias.name.as_str()).or_insert(i);
-            }
-        }
         let offer = offer(own, input.description);
         let (master, controlled) = (rig.master_of(&own.name.value), rig.controlled);
         let structure = BTreeMap::new();
-        DescribedFmu { rig: own, input, master, controlled, offer, structure, by_name, by_reference }
+        DescribedFmu { rig: own, input, master, controlled, offer, structure }
     }
 
     /// The name that the rig gives this FMU.
@@ -193,12 +181,12 @@ impl<'a> DescribedFmu<'a> {
 
     /// Index of the variable with this name or alias.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
-        self.by_name.get(name).copied()
+        self.input.description.place_of(name)
     }
 
     /// Index of the variable with this value reference.
     pub(super) fn find_reference(&self, reference: ValueReference) -> Option<usize> {
-        self.by_reference.get(&reference).copied()
+        self.input.description.place(reference)
     }
 
     /// The items of the enumeration that a variable is of; none for other types.

@@ -65,6 +65,7 @@ pub mod promise;
 mod record;
 mod resolved;
 pub mod rig;
+mod room;
 mod running_rigs;
 pub mod schedulability;
 pub mod schedule;
@@ -89,6 +90,7 @@ pub use interfaces::check_states;
 pub use model::*;
 pub use opened::{FmuInput, StimulusInput};
 pub use priorities::shared;
+pub use room::reckoned;
 pub use steps::first_multiple;
 pub use timetable::start_time;
 

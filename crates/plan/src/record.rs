@@ -19,6 +19,8 @@ const TEXTS: usize = 1 << 23;
 
 /// Columns that a recording may have, for the same reason.
 pub(super) const COLUMNS: usize = 1 << 20;
+/// Bytes of the room of a plan that a column takes.
+const COLUMN: usize = 512;
 
 /// The columns, and the variable of each.
 pub(super) struct RecordedColumns {
@@ -102,6 +104,7 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
             clocks: HashMap::new(),
         },
         rules_used: rules.iter().map(|rule| vec![false; rule.signals.len()]).collect(),
+        most: rig.room.map_or(COLUMNS, |room| room / COLUMN),
         total: 0,
         texts: 0,
     };
@@ -112,7 +115,7 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
     for (pattern, used) in patterns.iter().zip(used).chain(rig.watch.iter().zip(watch_used)) {
         report(pattern, used, fmus, &names, findings);
     }
-    let Expansion { columns, rules_used, total, texts, .. } = expansion;
+    let Expansion { columns, rules_used, most, total, texts, .. } = expansion;
     for (rule, used) in rules.iter().zip(rules_used) {
         for pattern in rule.signals.iter().zip(used).filter_map(|(pattern, used)| (!used).then_some(pattern)) {
             let names = columns.signals.iter().map(|signal| signal.name.as_str());
@@ -125,8 +128,8 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
         _ => findings.note(format!("{what}: {} columns are", columns.signals.len())),
     };
     let are = if rig.watch.is_empty() { "recorded" } else { "recorded or watched" };
-    if total > COLUMNS {
-        let what = format!("{total} columns would be {are}, but {COLUMNS} are possible");
+    if total > most {
+        let what = format!("{total} columns would be {are}, but {most} are possible");
         too_much(what, "name fewer signals");
     }
     if texts > TEXTS {
@@ -156,6 +159,8 @@ struct Expansion<'a> {
     columns: RecordedColumns,
     /// For each pattern of each rule, whether it has matched something.
     rules_used: Vec<Vec<bool>>,
+    /// Columns that there may be.
+    most: usize,
     /// Columns, and bytes of strings and binaries in them, that patterns have asked for.
     total: usize,
     texts: usize,
@@ -194,7 +199,7 @@ impl Expansion<'_> {
         let bytes = capacity.unwrap_or(0).saturating_mul(elements);
         self.texts = self.texts.saturating_add(bytes);
         let first = self.columns.signals.len() + self.columns.watched.len();
-        let is_too_much = first.saturating_add(elements) > COLUMNS || bytes > 0 && self.texts > TEXTS;
+        let is_too_much = first.saturating_add(elements) > self.most || bytes > 0 && self.texts > TEXTS;
         if is_too_much || purpose == Purpose::Check {
             return;
         }

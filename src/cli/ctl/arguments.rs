@@ -141,10 +141,16 @@ pub enum What {
         #[arg(value_name = "GLOB")]
         globs: Vec<String>,
     },
-    /// List the runs of a rig, oldest first
+    /// List the newest runs of a rig, oldest first
     Runs {
         #[command(flatten)]
         rig: NamedRig,
+        /// Number of runs, 1 to 1000
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
+        limit: u16,
+        /// List only runs before this one
+        #[arg(long, value_name = "RUN")]
+        before: Option<String>,
     },
     /// Show the report of a run
     Report {

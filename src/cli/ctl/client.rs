@@ -83,6 +83,8 @@ pub struct Client {
 /// An answer of which the body has not been read yet.
 pub struct Unread {
     status: u16,
+    /// It is a part, and names the request for a further one.
+    pub has_more: bool,
     body: Body,
 }
 
@@ -153,7 +155,8 @@ impl Client {
         })
     }
 
-    fn whole(&self, mut unread: Unread) -> Result<Vec<u8>, CtlFailure> {
+    /// The rest of an answer.
+    pub fn whole(&self, mut unread: Unread) -> Result<Vec<u8>, CtlFailure> {
         let mut whole = Vec::new();
         while let Some(piece) = self.next(&mut unread)? {
             whole.extend_from_slice(&piece);
@@ -177,7 +180,8 @@ impl Client {
             }
         });
         let response: Response<_> = response?;
-        let unread = Unread { status: response.status().as_u16(), body: Body::new(response.into_body()) };
+        let has_more = response.headers().contains_key(header::LINK);
+        let unread = Unread { status: response.status().as_u16(), has_more, body: Body::new(response.into_body()) };
         if unread.status < 300 {
             return Ok(unread);
         }

@@ -116,8 +116,10 @@ impl Ctl {
             }
             What::Wait { rig, condition, timeout } => self.wait(rig, condition, *timeout),
             What::Events { rig, globs } => events::print(&self.client, &rig.at("/events"), globs, self.json),
-            What::Runs { rig } => {
-                self.tell(&ask(Method::GET, rig, "/runs")?, |runs: Vec<show::ListedRun>| show::runs(&runs))
+            What::Runs { rig, limit, before } => {
+                let (answer, has_older) = files::list(&self.client, &rig.at("/runs"), *limit, before.as_deref())?;
+                let older = has_older.then_some(rig.rig.as_str());
+                self.tell(&answer, |runs: Vec<show::ListedRun>| show::runs(&runs, older))
             }
             What::Report { rig, run, out } => self.report(rig, run.as_deref(), out.as_deref()),
         }

@@ -239,13 +239,15 @@ pub fn held(held: &ConditionMet) -> String {
     format!("it holds at {} s{with}\n", time(held.time))
 }
 
-/// The runs of a rig.
-pub fn runs(runs: &[ListedRun]) -> String {
+/// Runs of a rig, and if that has `older` ones, the command that lists them.
+pub fn runs(runs: &[ListedRun], older: Option<&str>) -> String {
     let row = |run: &ListedRun| {
         let [ended, verdict] = [or_none(run.ended.as_deref()), or_none(run.verdict.as_deref())];
         [run.run.clone(), ended, verdict, run.files.len().to_string()]
     };
-    table(["run", "ended", "verdict", "files"], runs.iter().map(row), &[3])
+    let older = older.zip(runs.first());
+    let hint = older.map(|(rig, first)| format!("older runs: vecud ctl runs {rig} --before {}\n", first.run));
+    table(["run", "ended", "verdict", "files"], runs.iter().map(row), &[3]) + &hint.unwrap_or_default()
 }
 
 /// A simulation time (s), to the nanosecond.

@@ -3,7 +3,7 @@
 use super::access::Unauthenticated;
 use super::problem::ProblemDetails;
 use super::rigs::named;
-use super::signals::{self, newest, patterns};
+use super::signals::{self, Reader, Signal, newest, patterns};
 use crate::events::{self, EventSender, Events, STREAMS, StreamPermit};
 use crate::name::RigName;
 use crate::rig::ManagedRig;
@@ -24,6 +24,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 use utoipa::ToSchema;
+use vecud_host::SessionHandle;
 use vecud_report::ClockResult;
 
 /// Time between two messages of figures and signals.
@@ -75,15 +76,16 @@ pub async fn events(
     query: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Sse<Events>, ProblemDetails> {
     let rig = rigs.find(&named(&name)?)?;
-    let patterns = patterns(query)?;
+    let (patterns, who) = (Arc::from(patterns(query)?), Reader::of(stranger));
     if let Some(handle) = rig.running().and_then(|running| running.handle) {
-        signals::wanted(&handle, &patterns)?;
+        signals::wanted(&handle, &patterns, who).await?;
     }
-    let permit = rigs.streams.permit(stranger.is_some()).ok_or_else(|| {
+    let permit = rigs.streams.permit(who == Reader::Stranger).ok_or_else(|| {
         ProblemDetails::too_many(format!("{STREAMS} streams of events are there already: close one of them"))
     })?;
     let (source, events) = events::stream();
-    tokio::spawn(feed(rigs, &rig, patterns, source, permit));
+    let wanted = WantedSignals { patterns, who, found: None };
+    tokio::spawn(feed(rigs, &rig, wanted, source, permit));
     Ok(Sse::new(events))
 }
 
@@ -91,7 +93,7 @@ pub async fn events(
 fn feed(
     rigs: Arc<Rigs>,
     rig: &Arc<ManagedRig>,
-    patterns: Vec<String>,
+    mut wanted: WantedSignals,
     mut source: EventSender,
     permit: StreamPermit,
 ) -> impl Future<Output = ()> + use<> {
@@ -119,7 +121,7 @@ fn feed(
                     Err(RecvError::Closed) => return,
                 },
                 _ = period.tick() => match rig.upgrade() {
-                    Some(rig) => tell_figures(&rigs, &rig, &patterns, &mut source).await,
+                    Some(rig) => tell_figures(&rigs, &rig, &mut wanted, &mut source).await,
                     None => return,
                 },
                 () = end(&mut ended) => return,
@@ -135,10 +137,32 @@ async fn end(ended: &mut watch::Receiver<bool>) {
     let _ended = ended.wait_for(|ended| *ended).await;
 }
 
+/// The signals that a stream wants.
+struct WantedSignals {
+    patterns: Arc<[String]>,
+    who: Reader,
+    /// Places of the signals, and the run that has them there.
+    found: Option<(Option<String>, Vec<usize>)>,
+}
+
+impl WantedSignals {
+    /// The newest values in the run that goes on.
+    async fn newest(&mut self, run: Option<String>, handle: &SessionHandle) -> Result<Vec<Signal>, ProblemDetails> {
+        // The rig may be another one than when the stream began.
+        let places = match self.found.take() {
+            Some((of, places)) if of == run => places,
+            _ => signals::wanted(handle, &self.patterns, self.who).await?,
+        };
+        let (_, places) = self.found.insert((run, places));
+        newest(handle, places, self.who).await
+    }
+}
+
 /// Tells the figures of a rig, if it runs.
-async fn tell_figures(rigs: &Rigs, rig: &ManagedRig, patterns: &[String], source: &mut EventSender) {
+async fn tell_figures(rigs: &Rigs, rig: &ManagedRig, wanted: &mut WantedSignals, source: &mut EventSender) {
     let Some(handle) = rig.running().and_then(|running| running.handle) else { return };
-    if matches!(rig.status().state, RigState::Preparing) {
+    let status = rig.status();
+    if matches!(status.state, RigState::Preparing) {
         return;
     }
     let asked = handle.clone();
@@ -149,12 +173,8 @@ async fn tell_figures(rigs: &Rigs, rig: &ManagedRig, patterns: &[String], source
     if let Some(figures) = rigs.streams.figures(rig.name(), collect).await {
         source.tell_json("figures", figures);
     }
-    if patterns.is_empty() {
-        return;
-    }
-    // The rig may be another one than when the stream began.
-    if let Ok(wanted) = signals::wanted(&handle, patterns)
-        && let Ok(signals) = newest(&handle, wanted).await
+    if !wanted.patterns.is_empty()
+        && let Ok(signals) = wanted.newest(status.run, &handle).await
     {
         source.tell("signals", &signals);
     }

@@ -19,11 +19,14 @@ pub static CHECKS: Pool = Pool::of(16);
 pub static READS: Pool = Pool::of(8);
 /// Reads long bodies with values: one at a time, which takes many times its length of memory.
 pub static VALUES: Pool = Pool::of(1);
+/// Compares patterns and conditions with the names of signals, and tells the values of many, for those who have the token, and for others.
+pub static MATCHES: Pool = Pool::of(2);
+pub static MATCHES_OF_STRANGERS: Pool = Pool::of(1);
 /// Looks at all rigs: however many ask, one thread looks.
 pub static SCRAPES: Pool = Pool::of(1);
 
 /// Threads that the pools need, and one for a piece of a file on each connection.
-pub const THREADS: usize = 16 + 16 + 16 + 16 + 8 + 1 + 1 + 2 * CONNECTIONS;
+pub const THREADS: usize = 16 + 16 + 16 + 16 + 8 + 1 + 2 + 1 + 1 + 2 * CONNECTIONS;
 
 /// Threads for one kind of work.
 pub struct Pool {

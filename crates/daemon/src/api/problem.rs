@@ -180,7 +180,7 @@ pub fn describe(description: &mut OpenApi) {
             "413" => "the body is too long",
             "500" => "a part of the daemon is gone, or a file cannot be read",
             "503" => "the system refuses it",
-            "507" => "what is wanted cannot be written to the state folder, and is not done",
+            "507" => "there is no room for what is wanted, in the state folder or in the daemon, and it is not done",
             status if status >= "400" => "",
             _ => continue,
         };
@@ -217,6 +217,9 @@ impl From<RequestError> for ProblemDetails {
             }
             RequestError::NotKept(_) => {
                 ProblemDetails::new(StatusCode::INSUFFICIENT_STORAGE, "/problems/storage", "not written", detail)
+            }
+            RequestError::Full(_) => {
+                ProblemDetails::new(StatusCode::INSUFFICIENT_STORAGE, "/problems/storage", "no room", detail)
             }
             RequestError::System(_) => ProblemDetails::new(
                 StatusCode::SERVICE_UNAVAILABLE,

@@ -2,23 +2,25 @@
 
 use super::pools::READS;
 use super::problem::ProblemDetails;
-use super::rigs::named;
+use super::rigs::{named, unread};
 use crate::name::RigName;
 use crate::rigs::Rigs;
 use crate::runs::RunSummary;
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
-use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_RANGE, LAST_MODIFIED, RANGE};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_RANGE, LAST_MODIFIED, LINK, RANGE};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
+use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use tower::ServiceExt;
 use tower_http::services::ServeFile;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 type All = State<Arc<Rigs>>;
 
@@ -35,24 +37,81 @@ pub struct Summary {
     files: Vec<String>,
 }
 
-/// The runs of a rig, oldest first.
-#[utoipa::path(get, path = "/v1/rigs/{rig}/runs", params(("rig" = RigName, Path)), responses(
-    (status = 200, body = [Summary]),
+/// Runs that one answer lists at most.
+const MOST: usize = 1000;
+/// Bytes of the names of files after which an answer lists no further run.
+const LISTED: usize = 1 << 20;
+
+/// The runs that an answer lists.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default, deny_unknown_fields)]
+pub struct Part {
+    /// Number of runs, the newest ones.
+    #[param(minimum = 1, maximum = 1000, default = 100)]
+    limit: usize,
+    /// Name of a run: only runs before it.
+    before: Option<String>,
+}
+
+impl Default for Part {
+    fn default() -> Part {
+        Part { limit: 100, before: None }
+    }
+}
+
+/// The newest runs of a rig, oldest first. If older ones are left, the header `Link` has the request for them (`rel="next"`).
+#[utoipa::path(get, path = "/v1/rigs/{rig}/runs", params(("rig" = RigName, Path), Part), responses(
+    (status = 200, body = [Summary], headers(("Link" = String, description = "the request for older runs, if there are any"))),
+    (status = 400),
     (status = 404),
     (status = 500),
 ))]
-pub async fn list(State(rigs): All, Path(name): Path<String>) -> Result<Json<Vec<Summary>>, ProblemDetails> {
+pub async fn list(
+    State(rigs): All,
+    Path(name): Path<String>,
+    part: Result<Query<Part>, QueryRejection>,
+) -> Result<Response, ProblemDetails> {
     let rig = rigs.find(&named(&name)?)?;
-    let summaries = READS.run(move || {
-        let summary = |run: String| {
+    let Query(Part { limit, before }) = part.map_err(unread)?;
+    if !(1..=MOST).contains(&limit) {
+        let detail = format!(
+            "limit is {limit}; an answer lists 1 to {MOST} runs, and its header Link has the request for older ones"
+        );
+        return Err(ProblemDetails::malformed(StatusCode::BAD_REQUEST, detail));
+    }
+    let listed = READS.run(move || {
+        let mut names = rig.runs.names_before(before.as_deref())?;
+        let (mut summaries, mut length) = (Vec::new(), 0);
+        while summaries.len() < limit
+            && length < LISTED
+            && let Some(run) = names.pop()
+        {
             let (RunSummary { verdict, ended }, files) =
                 (rig.runs.summary(&run), rig.runs.files(&run).unwrap_or_default());
             let verdict = verdict.filter(|_| ended != Some("running"));
-            Summary { verdict, ended, files, run }
-        };
-        rig.runs.names().map(|names| names.into_iter().map(summary).collect())
+            length += files.iter().map(String::len).sum::<usize>();
+            summaries.push(Summary { verdict, ended, files, run });
+        }
+        summaries.reverse();
+        Ok((summaries, !names.is_empty()))
     });
-    summaries.await?.map(Json).map_err(|error| ProblemDetails::internal(format!("the runs cannot be read: {error}")))
+    let listed: io::Result<(Vec<Summary>, bool)> = listed.await?;
+    let (summaries, has_older) =
+        listed.map_err(|error| ProblemDetails::internal(format!("the runs cannot be read: {error}")))?;
+    let first = summaries.first().filter(|_| has_older).map(|own| escaped(&own.run));
+    let link = first.map(|run| [(LINK, format!("</v1/rigs/{name}/runs?limit={limit}&before={run}>; rel=\"next\""))]);
+    Ok((link, Json(summaries)).into_response())
+}
+
+/// A text as a value in a query.
+fn escaped(text: &str) -> String {
+    let letter = |byte: u8| match byte {
+        b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(letter).collect()
 }
 
 /// The report of a run; of one that goes on what is known of it so far.

@@ -1,25 +1,57 @@
 //! Newest values of recorded and watched variables.
 
+use super::access::Unauthenticated;
+use super::pools::{MATCHES, MATCHES_OF_STRANGERS, Pool};
 use super::problem::ProblemDetails;
 use super::rigs::{that_runs, unread};
 use super::values::to_json;
 use crate::name::RigName;
 use crate::rigs::Rigs;
-use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use utoipa::ToSchema;
 use vecud_host::{NewestValue, SessionHandle, ShownVariable};
+use vecud_plan::SignalId;
 use vecud_plan::glob::matches;
 
 /// The longest time for an answer of a session that exists.
 pub const LIMIT: Duration = Duration::from_secs(5);
+
+/// Bytes of patterns with `*` or `?` in a request: each is compared with each name.
+const GLOBS: usize = 4096;
+/// Columns whose values are read at a time, for those who have the token, and for others.
+const COLUMNS: usize = 1 << 18;
+static ROOM: Semaphore = Semaphore::const_new(COLUMNS);
+static ROOM_OF_STRANGERS: Semaphore = Semaphore::const_new(COLUMNS);
+
+/// Who reads values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// Somebody at the socket, or with the token.
+    Known,
+    /// Somebody over TCP without the token.
+    Stranger,
+}
+
+impl Reader {
+    /// By the mark of requests without the token.
+    pub fn of(stranger: Option<Extension<Unauthenticated>>) -> Reader {
+        if stranger.is_some() { Reader::Stranger } else { Reader::Known }
+    }
+
+    /// Threads for what takes long with many signals.
+    fn pool(self) -> &'static Pool {
+        if self == Reader::Stranger { &MATCHES_OF_STRANGERS } else { &MATCHES }
+    }
+}
 
 /// The newest value of a variable.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -41,35 +73,63 @@ pub struct Signal {
 pub fn patterns(query: Result<Query<Vec<(String, String)>>, QueryRejection>) -> Result<Vec<String>, ProblemDetails> {
     let malformed = |detail: String| ProblemDetails::malformed(StatusCode::BAD_REQUEST, detail);
     let Query(pairs) = query.map_err(unread)?;
-    pairs
-        .into_iter()
-        .map(|(key, value)| match key.as_str() {
-            "match" => Ok(value),
-            _ => Err(malformed(format!("the query has \"{key}\", which is not known; match=PATTERN is"))),
-        })
-        .collect()
-}
-
-/// The variables of a session that match the patterns, in the order of columns; without patterns all of them.
-pub fn wanted<'a>(handle: &'a SessionHandle, patterns: &[String]) -> Result<Vec<&'a ShownVariable>, ProblemDetails> {
-    let shown = handle.shown();
-    for pattern in patterns {
-        if !shown.iter().any(|variable| matches(pattern, &variable.name)) {
-            let hint = vecud_plan::rig::suggestion(pattern, shown.iter().map(|variable| variable.name.as_str()));
-            return Err(ProblemDetails::impossible(format!(
-                "no recorded or watched variable matches \"{pattern}\"{hint}; [record] and `watch` in [daemon] say what is"
-            )));
-        }
-    }
-    let is_wanted = |variable: &&ShownVariable| {
-        patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, &variable.name))
+    let pattern = |(key, value): (String, String)| match key.as_str() {
+        "match" => Ok(value),
+        _ => Err(malformed(format!("the query has \"{key}\", which is not known; match=PATTERN is"))),
     };
-    Ok(shown.iter().filter(is_wanted).collect())
+    let patterns: Vec<String> = pairs.into_iter().map(pattern).collect::<Result<_, _>>()?;
+    match patterns.iter().filter(|pattern| is_glob(pattern)).map(String::len).sum::<usize>() {
+        length if length > GLOBS => Err(malformed(format!(
+            "patterns with * or ? have {length} bytes, and {GLOBS} are possible: name signals, or ask several times"
+        ))),
+        _ => Ok(patterns),
+    }
 }
 
-/// The newest values of variables of a session.
-pub async fn newest(handle: &SessionHandle, variables: Vec<&ShownVariable>) -> Result<Vec<Signal>, ProblemDetails> {
-    let columns = variables.iter().flat_map(|variable| variable.columns()).collect();
+/// Whether a pattern may stand for several names.
+fn is_glob(pattern: &str) -> bool {
+    pattern.contains(['*', '?'])
+}
+
+/// The variables of a session that match the patterns, by their places in the order of columns; without patterns all of them.
+pub async fn wanted(
+    handle: &SessionHandle,
+    patterns: &Arc<[String]>,
+    who: Reader,
+) -> Result<Vec<usize>, ProblemDetails> {
+    let (handle, patterns) = (handle.clone(), patterns.clone());
+    who.pool().run(move || matching(handle.shown(), &patterns)).await?
+}
+
+fn matching(shown: &[ShownVariable], patterns: &[String]) -> Result<Vec<usize>, ProblemDetails> {
+    let names: HashSet<&str> = patterns.iter().map(String::as_str).collect();
+    let globs: Vec<&str> = names.iter().copied().filter(|name| is_glob(name)).collect();
+    let mut unmatched = names.clone();
+    let mut is_wanted = |name: &str| {
+        unmatched.remove(name);
+        let mut is_wanted = patterns.is_empty() || names.contains(name);
+        for glob in globs.iter().filter(|glob| matches(glob, name)) {
+            unmatched.remove(glob);
+            is_wanted = true;
+        }
+        is_wanted
+    };
+    let wanted = (0..shown.len()).filter(|place| is_wanted(&shown[*place].name)).collect();
+    let Some(pattern) = patterns.iter().find(|pattern| unmatched.contains(pattern.as_str())) else { return Ok(wanted) };
+    let hint = vecud_plan::rig::suggestion(pattern, shown.iter().map(|variable| variable.name.as_str()));
+    Err(ProblemDetails::impossible(format!(
+        "no recorded or watched variable matches \"{pattern}\"{hint}; [record] and `watch` in [daemon] say what is"
+    )))
+}
+
+/// The newest values of variables of a session, by their places.
+pub async fn newest(handle: &SessionHandle, wanted: &[usize], who: Reader) -> Result<Vec<Signal>, ProblemDetails> {
+    let columns: Vec<SignalId> = wanted.iter().flat_map(|place| handle.shown()[*place].columns()).collect();
+    let room = if who == Reader::Stranger { &ROOM_OF_STRANGERS } else { &ROOM };
+    let taken = room.try_acquire_many(columns.len().min(COLUMNS) as u32);
+    let _until_they_are_told = taken.map_err(|_| {
+        ProblemDetails::too_many(format!("{COLUMNS} columns are being read already: try again later, or name signals"))
+    })?;
     let (sender, receiver) = oneshot::channel();
     handle.newest(columns, move |values| {
         let _nobody_waits_any_more = sender.send(values);
@@ -79,8 +139,12 @@ pub async fn newest(handle: &SessionHandle, variables: Vec<&ShownVariable>) -> R
         Ok(Err(_)) => return Err(ProblemDetails::conflict("the run has ended")),
         Err(_) => return Err(ProblemDetails::too_late("the run has not begun yet: its FMUs are being initialised")),
     };
-    let mut values = values.into_iter();
-    Ok(variables.into_iter().map(|variable| signal(variable, &mut values)).collect())
+    let (handle, wanted) = (handle.clone(), wanted.to_vec());
+    let all = move || {
+        let mut values = values.into_iter();
+        wanted.iter().map(|place| signal(&handle.shown()[*place], &mut values)).collect()
+    };
+    who.pool().run(all).await
 }
 
 /// A variable with the values of its columns.
@@ -113,13 +177,16 @@ fn signal(variable: &ShownVariable, values: &mut impl Iterator<Item = NewestValu
         (status = 408, description = "its FMUs are being initialised"),
         (status = 409, description = "it does not run"),
         (status = 422, description = "a pattern matches nothing"),
+        (status = 503, description = "so many columns are being read already"),
     ))]
 pub async fn show(
     State(rigs): State<Arc<Rigs>>,
     Path(name): Path<String>,
+    stranger: Option<Extension<Unauthenticated>>,
     query: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Json<Vec<Signal>>, ProblemDetails> {
     let (_, handle) = that_runs(&rigs, &name)?;
-    let wanted = wanted(&handle, &patterns(query)?)?;
-    Ok(Json(newest(&handle, wanted).await?))
+    let who = Reader::of(stranger);
+    let wanted = wanted(&handle, &patterns(query)?.into(), who).await?;
+    Ok(Json(newest(&handle, &wanted, who).await?))
 }

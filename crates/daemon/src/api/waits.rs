@@ -1,5 +1,6 @@
 //! Waits for conditions over signals.
 
+use super::pools::MATCHES;
 use super::problem::ProblemDetails;
 use super::rigs::{Body, json, that_runs};
 use super::values::to_json;
@@ -11,7 +12,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 use utoipa::ToSchema;
@@ -51,21 +52,22 @@ pub struct WaitAnswer {
     values: BTreeMap<String, Value>,
 }
 
+/// The columns of a run by name, since a condition may name many.
+type Columns<'a> = HashMap<&'a str, (SignalId, VariableType)>;
+
 /// The column that a name in a condition stands for.
-fn find(handle: &SessionHandle, name: &str) -> Result<condition::ConditionColumn, String> {
-    let plan = handle.plan();
-    if let Some((place, column)) = plan.columns().enumerate().find(|(_, column)| column.name == name) {
-        return match column.variable_type {
-            VariableType::String | VariableType::Binary => {
-                Err(format!("{name} is a {}: conditions know numbers and booleans", column.variable_type.name()))
-            }
-            variable_type => Ok(condition::ConditionColumn { column: SignalId(place), variable_type }),
-        };
+fn find(handle: &SessionHandle, columns: &Columns, name: &str) -> Result<condition::ConditionColumn, String> {
+    match columns.get(name) {
+        Some((_, kind @ (VariableType::String | VariableType::Binary))) => {
+            return Err(format!("{name} is a {}: conditions know numbers and booleans", kind.name()));
+        }
+        Some(&(column, variable_type)) => return Ok(condition::ConditionColumn { column, variable_type }),
+        None => (),
     }
     if handle.shown().iter().any(|variable| variable.is_array && variable.name == name) {
         return Err(format!("{name} is an array: name an element of it, as {name}[1]"));
     }
-    let hint = suggestion(name, plan.columns().map(|column| column.name.as_str()));
+    let hint = suggestion(name, handle.plan().columns().map(|column| column.name.as_str()));
     Err(format!("{name} is neither recorded nor watched{hint}; [record] and `watch` in [daemon] say what is"))
 }
 
@@ -93,7 +95,13 @@ pub async fn wait(
             format!("timeout must be a number of seconds above 0 and at most {LONGEST}, not {}", wanted.timeout);
         return Err(ProblemDetails::impossible(detail));
     }
-    let condition = Condition::parse(&wanted.condition, |name| find(&handle, name))?;
+    let asked = handle.clone();
+    let parse = move || {
+        let own = asked.plan().columns().enumerate();
+        let columns = own.map(|(at, column)| (column.name.as_str(), (SignalId(at), column.variable_type))).collect();
+        Condition::parse(&wanted.condition, |name| find(&asked, &columns, name))
+    };
+    let condition = MATCHES.run(parse).await??;
     let _permit = rig.waits().try_acquire_owned().map_err(|_| {
         ProblemDetails::too_many(format!("{WAITS} waits of rig {name} go on already: ask again when one is over"))
     })?;

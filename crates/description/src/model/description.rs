@@ -128,7 +128,12 @@ impl ModelDescription {
 
     /// The variable with this name or alias.
     pub fn variable(&self, name: &str) -> Option<&Variable> {
-        self.variables.get(self.index.by_name(&self.variables, name)?)
+        self.variables.get(self.place_of(name)?)
+    }
+
+    /// Where [`ModelDescription::variables`] has the variable with this name or alias.
+    pub fn place_of(&self, name: &str) -> Option<usize> {
+        self.index.by_name(&self.variables, name)
     }
 
     /// The items of the enumeration that a variable is of; none for other types.

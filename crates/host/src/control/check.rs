@@ -162,7 +162,7 @@ fn number(fmu: &FmuPlan, name: &str) -> Result<usize, ControlError> {
     let refused = |reason| ControlError::Refused { variable: format!("{}.{name}", fmu.name), reason };
     match fmu.control.names.get(name) {
         Some(Ok(number)) => Ok(*number),
-        Some(Err(reason)) => Err(refused(reason.clone())),
+        Some(Err(reason)) => Err(refused(reason.to_string())),
         None => {
             let names = fmu.control.names.iter().filter(|(_, found)| found.is_ok()).map(|(name, _)| name.as_str());
             Err(refused(format!("there is no such variable{}", suggestion(name, names))))

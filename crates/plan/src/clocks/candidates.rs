@@ -124,7 +124,7 @@ pub fn hint(described: &DescribedFmu, name: &str, fits: fn(&Variable) -> bool) -
 }
 
 /// Elements that an array clock may have: each is a thread.
-const ELEMENTS: usize = 256;
+pub const ELEMENTS: usize = 256;
 
 /// Candidates for all input clocks of all FMUs with Scheduled Execution, in rig order, then document order. Triggered clocks
 /// are `Never` here.

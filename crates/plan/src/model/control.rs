@@ -2,6 +2,7 @@
 
 use super::{Length, SignalId, UnitId};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vecud_description::{ValueReference, Values, VariableType};
 
@@ -16,7 +17,7 @@ pub struct ControlPlan {
     pub connected: Vec<(String, Vec<Length>)>,
     /// For each name and alias, the index among the variables, or the reason why it cannot be set. For the supervisor only.
     #[serde(skip)]
-    pub names: BTreeMap<String, Result<usize, String>>,
+    pub names: BTreeMap<String, Result<usize, Cow<'static, str>>>,
 }
 
 /// Units that may set the same variables.

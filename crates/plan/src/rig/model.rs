@@ -180,6 +180,8 @@ pub struct Rig {
     pub controlled: bool,
     /// The run may have no stop time in virtual time either, since its caller requests the end.
     pub endless: bool,
+    /// Bytes that its plan may take, by a rough reckoning, and its recorded columns in them: chosen by its caller.
+    pub room: Option<usize>,
     /// Times that are not given come from the (only) FMU's `<DefaultExperiment>`.
     pub experiment_of_fmu: bool,
     /// `step`, s: the step of FMUs without one in their table or description.
@@ -561,6 +563,7 @@ impl Rig {
             stop_time: None,
             controlled: false,
             endless: false,
+            room: None,
             experiment_of_fmu: false,
             step: None,
             overrun: Overrun::Skip,

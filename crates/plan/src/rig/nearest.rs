@@ -1,9 +1,15 @@
 //! Suggestions for misspelt names.
 
+/// A longer text is no misspelt name.
+const LONGEST: usize = 256;
+
 /// The known names closest to the written one: at most three, nearest first, none that is too far off.
 ///
 /// Names that cannot be near cost little: a rig may have hundreds of wrong names, and its FMUs ten thousand each.
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    if written.len() > LONGEST {
+        return Vec::new();
+    }
     let wanted: Vec<char> = lower(written).collect();
     let letters = Letters::of(&wanted);
     // Beside a name that is off by one letter, one that is off by three was not meant.
