@@ -95,7 +95,7 @@ fn nothing_at_all_is_no_mistake() {
 #[test]
 fn what_is_no_fmu_is_told_before_anything_is_asked() {
     for (file, words) in
-        [("nowhere.fmu", "No such file"), ("Cargo.toml", "not an FMU"), ("src", "modelDescription.xml")]
+        [("nowhere.fmu", "No such file"), ("Cargo.lock", "not an FMU"), ("src", "modelDescription.xml")]
     {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         script(&path, &[], &["Instantiate"]).exits(2).complains(&[words]);
