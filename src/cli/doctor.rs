@@ -147,7 +147,7 @@ fn keep(probe: &Probe, tree: &Tree) {
         let earlier = vecud_linux::files::read_to_string(&file).ok().and_then(|text| ProbeArchive::read(&text, tree));
         let kept = earlier.into_iter().fold(kept, ProbeArchive::after);
         std::fs::create_dir_all(cache.folder())
-            .and_then(|()| vecud_host::write_whole(&file, kept.text().as_bytes()))
+            .and_then(|()| vecud_host::write_shared(&file, kept.text().as_bytes()))
             .map_err(|error| format!("{}: {error}; set VECUD_CACHE to a folder that you may write to", file.display()))
     });
     if let Err(error) = written {

@@ -16,6 +16,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use vecud_linux::files::{self, Folder};
 use vecud_plan::{Mode, Plan};
 use vecud_report::{Kind, Problem, Run, Subject};
@@ -377,6 +378,17 @@ pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     write_by(path, &with_ending(path), content, false)
 }
 
+/// [`write_whole`] for a file that several processes and threads may replace at the same time: the last one's content stays.
+///
+/// # Errors
+/// As for [`write_whole`].
+pub fn write_shared(path: &Path, content: &[u8]) -> io::Result<()> {
+    static WRITTEN: AtomicU64 = AtomicU64::new(0);
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(format!(".{}-{}{PARTIAL}", std::process::id(), WRITTEN.fetch_add(1, Relaxed)));
+    write_by(path, Path::new(&partial), content, false)
+}
+
 /// Writes a file as a whole or not at all, and forces it to the disk, so that it survives a crash of the machine.
 ///
 /// # Errors
@@ -427,6 +439,21 @@ mod tests {
         assert!(refusal(&link).contains("cannot be used: it is a link to nothing"), "{}", refusal(&link));
         assert_eq!((is_or_can_be_folder(&well), is_or_can_be_folder(&folder.path().join("new"))), (Ok(()), Ok(())));
         assert_eq!(fs::read(&file).unwrap(), b"x");
+    }
+
+    /// As two `vecud doctor` at a time do with their measurements.
+    #[test]
+    fn a_shared_file_is_replaced_by_many_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("shared");
+        std::thread::scope(|scope| {
+            for own in [b"a", b"b", b"c", b"d"] {
+                let replace = || (0..50).for_each(|_| write_shared(&file, own).unwrap());
+                scope.spawn(replace);
+            }
+        });
+        assert_eq!(fs::read(&file).unwrap().len(), 1);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no part of a file is left");
     }
 
     #[test]

@@ -75,7 +75,7 @@ mod watch;
 pub use control::{AcceptedValue, Applied, Control, ControlError, Ticket};
 pub use error::Error;
 pub use events::{EventSink, LineWeight, SessionEvent, SessionState};
-pub use files::{is_in_use, lock, write_lasting, write_unfinished, write_whole};
+pub use files::{is_in_use, lock, write_lasting, write_shared, write_unfinished, write_whole};
 pub use finished::Finished;
 pub use host::HostResources;
 pub use pause::PauseError;

@@ -44,15 +44,15 @@ fn what_cannot_be_set_names_the_option_and_what_was_meant() {
     let desk = desk();
     for (options, words) in [
         ("--set wheel.gian=2", "--set wheel.gian=2: wheel has no variable \"gian\"; did you mean \"gain\"?\n"),
-        ("--set weel.gain=2", "--set weel.gain=2: the rig has no FMU \"weel\"; did you mean \"wheel\"?\n"),
-        ("--set gain=2", "--set gain=2: must be written FMU.NAME=VALUE; the rig has the FMUs wheel\n"),
+        ("--set weel.gain=2", "--set weel.gain=2: wheel has no variable \"weel.gain\"; did you mean \"gain\"?\n"),
+        ("--set gain", "--set gain: must be written FMU.NAME=VALUE; the rig has the FMUs wheel\n"),
         ("--set wheel.gain=fast", "--set wheel.gain=fast: \"fast\" is no value: write a number"),
         ("--set wheel.gain=true", "--set wheel.gain=true: the start value of wheel.gain must be a number, not true\n"),
         ("--set wheel.gain=-1", "--set wheel.gain=-1: the start value of wheel.gain is -1, below its min 0\n"),
         ("--set wheel.speed=1", "--set wheel.speed=1: wheel.speed cannot be given a start value"),
         ("--set wheel.gain=1 --set wheel.gain=2", "--set wheel.gain=2: the start value of wheel.gain is given twice"),
         ("--set wheel.gain=1 --restore-state x", "cannot be used with"),
-        ("--set", "a value is required for '--set <FMU.NAME=VALUE>'"),
+        ("--set", "a value is required for '--set <[FMU.]NAME=VALUE>'"),
     ] {
         desk.refuses(&format!("run first.toml --mode virtual {options}"), words);
     }
