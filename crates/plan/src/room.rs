@@ -29,7 +29,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Those of all instances of a rig; these are their descriptions, of which many may be the same one.
+    /// Counts all instances of a rig by their descriptions; many may be the same one.
     fn of<'a>(descriptions: impl Iterator<Item = &'a ModelDescription>) -> Counts {
         let (mut all, mut known) = (Counts::default(), HashMap::new());
         for description in descriptions {

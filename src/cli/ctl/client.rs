@@ -83,7 +83,7 @@ pub struct Client {
 /// An answer of which the body has not been read yet.
 pub struct Unread {
     status: u16,
-    /// It is a part, and names the request for a further one.
+    /// The answer is a part of a list, and names the request for the next one.
     pub has_more: bool,
     body: Body,
 }

@@ -3,7 +3,7 @@
 use super::access::Unauthenticated;
 use super::problem::ProblemDetails;
 use super::rigs::named;
-use super::signals::{self, Reader, Signal, newest, patterns};
+use super::signals::{self, Requester, Signal, newest, patterns};
 use crate::events::{self, EventSender, Events, STREAMS, StreamPermit};
 use crate::name::RigName;
 use crate::rig::ManagedRig;
@@ -76,11 +76,11 @@ pub async fn events(
     query: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Sse<Events>, ProblemDetails> {
     let rig = rigs.find(&named(&name)?)?;
-    let (patterns, who) = (Arc::from(patterns(query)?), Reader::of(stranger));
+    let (patterns, who) = (Arc::from(patterns(query)?), Requester::of(stranger));
     if let Some(handle) = rig.running().and_then(|running| running.handle) {
         signals::wanted(&handle, &patterns, who).await?;
     }
-    let permit = rigs.streams.permit(who == Reader::Stranger).ok_or_else(|| {
+    let permit = rigs.streams.permit(who == Requester::Stranger).ok_or_else(|| {
         ProblemDetails::too_many(format!("{STREAMS} streams of events are there already: close one of them"))
     })?;
     let (source, events) = events::stream();
@@ -140,7 +140,7 @@ async fn end(ended: &mut watch::Receiver<bool>) {
 /// The signals that a stream wants.
 struct WantedSignals {
     patterns: Arc<[String]>,
-    who: Reader,
+    who: Requester,
     /// Places of the signals, and the run that has them there.
     found: Option<(Option<String>, Vec<usize>)>,
 }

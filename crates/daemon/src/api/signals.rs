@@ -32,24 +32,24 @@ const COLUMNS: usize = 1 << 18;
 static ROOM: Semaphore = Semaphore::const_new(COLUMNS);
 static ROOM_OF_STRANGERS: Semaphore = Semaphore::const_new(COLUMNS);
 
-/// Who reads values.
+/// The sender of a request, as far as the token tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
+pub enum Requester {
     /// Somebody at the socket, or with the token.
     Known,
     /// Somebody over TCP without the token.
     Stranger,
 }
 
-impl Reader {
-    /// By the mark of requests without the token.
-    pub fn of(stranger: Option<Extension<Unauthenticated>>) -> Reader {
-        if stranger.is_some() { Reader::Stranger } else { Reader::Known }
+impl Requester {
+    /// The sender by the mark of requests without the token.
+    pub fn of(stranger: Option<Extension<Unauthenticated>>) -> Requester {
+        if stranger.is_some() { Requester::Stranger } else { Requester::Known }
     }
 
     /// Threads for what takes long with many signals.
     fn pool(self) -> &'static Pool {
-        if self == Reader::Stranger { &MATCHES_OF_STRANGERS } else { &MATCHES }
+        if self == Requester::Stranger { &MATCHES_OF_STRANGERS } else { &MATCHES }
     }
 }
 
@@ -95,7 +95,7 @@ fn is_glob(pattern: &str) -> bool {
 pub async fn wanted(
     handle: &SessionHandle,
     patterns: &Arc<[String]>,
-    who: Reader,
+    who: Requester,
 ) -> Result<Vec<usize>, ProblemDetails> {
     let (handle, patterns) = (handle.clone(), patterns.clone());
     who.pool().run(move || matching(handle.shown(), &patterns)).await?
@@ -123,9 +123,9 @@ fn matching(shown: &[ShownVariable], patterns: &[String]) -> Result<Vec<usize>, 
 }
 
 /// The newest values of variables of a session, by their places.
-pub async fn newest(handle: &SessionHandle, wanted: &[usize], who: Reader) -> Result<Vec<Signal>, ProblemDetails> {
+pub async fn newest(handle: &SessionHandle, wanted: &[usize], who: Requester) -> Result<Vec<Signal>, ProblemDetails> {
     let columns: Vec<SignalId> = wanted.iter().flat_map(|place| handle.shown()[*place].columns()).collect();
-    let room = if who == Reader::Stranger { &ROOM_OF_STRANGERS } else { &ROOM };
+    let room = if who == Requester::Stranger { &ROOM_OF_STRANGERS } else { &ROOM };
     let taken = room.try_acquire_many(columns.len().min(COLUMNS) as u32);
     let _until_they_are_told = taken.map_err(|_| {
         ProblemDetails::too_many(format!("{COLUMNS} columns are being read already: try again later, or name signals"))
@@ -186,7 +186,7 @@ pub async fn show(
     query: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Json<Vec<Signal>>, ProblemDetails> {
     let (_, handle) = that_runs(&rigs, &name)?;
-    let who = Reader::of(stranger);
+    let who = Requester::of(stranger);
     let wanted = wanted(&handle, &patterns(query)?.into(), who).await?;
     Ok(Json(newest(&handle, &wanted, who).await?))
 }
