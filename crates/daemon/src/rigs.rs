@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use vecud_host::{Error, EventSink, Finished, LineWeight, Options, OtherRigs, Room, Session};
+use vecud_host::{Error, EventSink, Finished, LineWeight, MemoryBudget, Options, OtherRigs, Session};
 use vecud_linux::files::Folder;
 use vecud_linux::permits::{Permit, Permits};
 use vecud_linux::rights::Rights;
@@ -87,7 +87,7 @@ pub struct Rigs {
     /// Held while a long rig is read and planned, which takes some hundred times its length of memory.
     long: Permits,
     /// Room for what the FMUs of one rig make of its text, however short that is.
-    room: Room,
+    room: MemoryBudget,
     /// Asks for the end of all checks.
     checks: StopToken,
     /// Held while the threads of this process are moved to other cores.
@@ -139,7 +139,7 @@ impl Rigs {
             taking: Mutex::default(),
             builds: Permits::of(BUILDS),
             long: Permits::of(1),
-            room: Room { bytes: ROOM, permits: Permits::of(1) },
+            room: MemoryBudget { bytes: ROOM, permits: Permits::of(1) },
             checks: StopToken::default(),
             moving: Mutex::default(),
             ends: AtomicBool::new(false),

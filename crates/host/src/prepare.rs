@@ -1,9 +1,9 @@
 //! Makes a plan of a rig file: opens the files that the rig names and hands each stage's result to the next.
 
 use super::core_claims::{self, Claims};
+use super::memory_budget::{DescriptionBudget, MemoryBudget};
 use super::neighbours::{self, Neighbours};
 use super::preload::{Calls, Preload};
-use super::room::{Room, RoomForDescriptions};
 use super::stimuli::{self, StimulusSource};
 use super::{Error, EventSink, HostResources, SessionEvent, saved};
 use std::collections::BTreeSet;
@@ -88,7 +88,7 @@ pub struct Options {
     /// Allows a run without stop time in virtual time as well: it ends on request.
     pub endless: bool,
     /// Room in memory for reading descriptions and for planning, by a rough reckoning; a rig that needs more is refused.
-    pub room: Option<Room>,
+    pub room: Option<MemoryBudget>,
     /// The command line that the report names, its program first.
     pub command: Vec<String>,
     /// Offences of FMUs against the standard fail the run.
@@ -228,7 +228,7 @@ fn open_rig(
     if !rights.are_own() {
         take_over(&mut rig, &cache)?;
     }
-    let mut room = RoomForDescriptions::of(options.room.as_ref(), &options.stop);
+    let mut room = DescriptionBudget::of(options.room.as_ref(), &options.stop);
     let fmus = open_all(&rig, &cache, &mut room, events)?;
     complete(&mut rig, &fmus.iter().map(|(_, description, _)| &**description).collect::<Vec<_>>())?;
     let start = vecud_plan::start_time(&rig, fmus.first().map(|(_, description, _)| &**description)).value;
@@ -416,7 +416,7 @@ type OpenedFmu = (Unpacked, Arc<ModelDescription>, PathBuf);
 fn open_all(
     rig: &Rig,
     cache: &Cache,
-    room: &mut RoomForDescriptions,
+    room: &mut DescriptionBudget,
     events: &EventSink,
 ) -> Result<Vec<OpenedFmu>, Error> {
     let mut known: HashMap<_, usize> = HashMap::new();
@@ -444,7 +444,7 @@ fn open_named(
     rig: &Rig,
     fmu: &RigFmu,
     cache: &Cache,
-    room: &mut RoomForDescriptions,
+    room: &mut DescriptionBudget,
     events: &EventSink,
 ) -> Result<OpenedFmu, Error> {
     events.tell(SessionEvent::Begun(format!("opening FMU `{}`, building it if need be", fmu.name.value)));
@@ -485,7 +485,7 @@ pub(super) fn as_told(unpacked: &Unpacked, abi: Abi) -> (Unpacked, Option<String
 }
 
 /// Opens an FMU's files, its description, and its library.
-fn open_fmu(fmu: &RigFmu, cache: &Cache, room: &mut RoomForDescriptions) -> Result<OpenedFmu, Error> {
+fn open_fmu(fmu: &RigFmu, cache: &Cache, room: &mut DescriptionBudget) -> Result<OpenedFmu, Error> {
     let unpacked = Unpacked::open(&fmu.path.value, cache).map_err(Error::Archive)?;
     let text = room.description(&unpacked)?;
     Error::if_asked(room.stop)?;

@@ -9,8 +9,8 @@ use super::resolved::Resolved;
 use super::timetable::timetable;
 use super::{
     FmuInput, HostFacts, HostFigures, HostPlan, Plan, PlanError, StimulusInput, TracePlan, connected, host,
-    initialisation, instances, interfaces, intermediate, logging, masters, priorities, room, running_rigs, steps,
-    tasks,
+    initialisation, instances, interfaces, intermediate, logging, masters, memory_estimate, priorities, running_rigs,
+    steps, tasks,
 };
 use crate::rig::Rig;
 
@@ -29,7 +29,7 @@ pub fn build(
     assert_eq!(rig.fmus.len(), inputs.len(), "one input for each FMU of the rig");
     let mut findings = Findings::new(rig);
     let fmus = DescribedFmu::all(rig, inputs, start_values::structure, &mut findings);
-    room::check_instances(rig, &fmus, &mut findings)?;
+    memory_estimate::check_instances(rig, &fmus, &mut findings)?;
     interfaces::check(&fmus, rig.mode, &mut findings);
     for described in &fmus {
         let unknown = logging::unknown(described.name(), described.rig.log.as_ref(), described.input.description);
@@ -38,7 +38,7 @@ pub fn build(
     let times = timetable(rig, &fmus, &mut findings);
     let cpus = host::cores(rig, &fmus, machine, &mut findings);
     let resolved = Resolved::new(rig, &fmus, stimuli, &times, &mut findings);
-    room::check_accesses(&resolved, &mut findings)?;
+    memory_estimate::check_accesses(&resolved, &mut findings)?;
     let cpus = steps::cores(&resolved.clocks, &fmus, cpus);
     running_rigs::check(rig, &fmus, &cpus, machine, &mut findings);
     intermediate::check(&resolved, &mut findings);

@@ -46,7 +46,7 @@ const LISTED: usize = 1 << 20;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
-pub struct Part {
+pub struct RunsPage {
     /// Number of runs, the newest ones.
     #[param(minimum = 1, maximum = 1000, default = 100)]
     limit: usize,
@@ -54,14 +54,14 @@ pub struct Part {
     before: Option<String>,
 }
 
-impl Default for Part {
-    fn default() -> Part {
-        Part { limit: 100, before: None }
+impl Default for RunsPage {
+    fn default() -> RunsPage {
+        RunsPage { limit: 100, before: None }
     }
 }
 
 /// The newest runs of a rig, oldest first. If older ones are left, the header `Link` has the request for them (`rel="next"`).
-#[utoipa::path(get, path = "/v1/rigs/{rig}/runs", params(("rig" = RigName, Path), Part), responses(
+#[utoipa::path(get, path = "/v1/rigs/{rig}/runs", params(("rig" = RigName, Path), RunsPage), responses(
     (status = 200, body = [Summary], headers(("Link" = String, description = "the request for older runs, if there are any"))),
     (status = 400),
     (status = 404),
@@ -70,10 +70,10 @@ impl Default for Part {
 pub async fn list(
     State(rigs): All,
     Path(name): Path<String>,
-    part: Result<Query<Part>, QueryRejection>,
+    part: Result<Query<RunsPage>, QueryRejection>,
 ) -> Result<Response, ProblemDetails> {
     let rig = rigs.find(&named(&name)?)?;
-    let Query(Part { limit, before }) = part.map_err(unread)?;
+    let Query(RunsPage { limit, before }) = part.map_err(unread)?;
     if !(1..=MOST).contains(&limit) {
         let detail = format!(
             "limit is {limit}; an answer lists 1 to {MOST} runs, and its header Link has the request for older ones"

@@ -54,6 +54,9 @@ pub struct OnTick {
     pub batch: BatchPlan,
 }
 
+/// Ticks that may wait per clock (semantics S9).
+pub const QUEUE: usize = 16;
+
 /// The source of a task's releases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Release {

@@ -2,7 +2,7 @@
 //!
 //! The rig's figures count first, then measured ones. A missing figure is no error: the bounds that depend on it are not known.
 
-use crate::{Figures, HostFigures, Plan, Release, UnitId, UnitPlan};
+use crate::{Figures, HostFigures, Plan, QUEUE, Release, UnitId, UnitPlan};
 use vecud_base::time::{Fraction, Nanos};
 
 /// Wake-up latency where neither the rig (`wakeup_us`) nor a run gives it.
@@ -10,8 +10,8 @@ pub const WAKEUP: Nanos = Nanos(50_000);
 /// Processor time of the host per activation where the rig does not give it (`overhead_us`): timer interrupt, two context switches, the gate before the first FMI call, and recording after the
 /// last.
 pub const OVERHEAD: Nanos = Nanos(5_000);
-/// External events that may arrive at once: as many as may wait for their clock (`schedule::QUEUE`).
-pub const MAX_BURST: u64 = 16;
+/// External events that may arrive at once: as many as may wait for their clock.
+pub const MAX_BURST: u64 = QUEUE as u64;
 
 /// The measurements of a run in real time.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -16,10 +16,11 @@ mod quiet_point;
 mod timeline;
 mod token_bucket;
 
+pub use super::QUEUE;
 pub use agenda::{Agenda, Instants};
 pub use arrival::ClockOffset;
 pub use grid::{first_after, first_from};
 pub use passed::Passed;
 pub use quiet_point::QuietPoint;
-pub use timeline::{Armed, DispatchStamp, Due, FED, LateRelease, Learned, QUEUE, Skipped, Tick, Timeline};
+pub use timeline::{Armed, DispatchStamp, Due, FED, LateRelease, Learned, Skipped, Tick, Timeline};
 pub use token_bucket::TokenBucket;

@@ -28,7 +28,7 @@ pub struct InstanceState {
     pub resized: AtomicU64,
     /// The task that makes its steps; `None`: it makes none.
     pub steps: Option<UnitId>,
-    /// Of an instance that makes steps: ticks from outside of them, for each of its clocks.
+    /// The ticks of clocks of an instance that makes steps: a queue for each of its clocks, for ticks from outside of the steps.
     pub ticks: Box<[TickQueue]>,
     /// For an instance that makes the steps of integrated FMUs: buffers for other numbers of states.
     pub buffer_swap: BufferSwap,

@@ -15,13 +15,13 @@ use vecud_record::stimulus::{Follower, RowLookup};
 pub struct Stimulated {
     stimulus: usize,
     follower: Follower<'static>,
-    items: Vec<FedInput>,
+    items: Vec<StimulatedInput>,
     /// Where values are in a row that are set without a tick of a clock.
     places: Vec<Range<usize>>,
 }
 
 /// An input that a stimulus feeds.
-struct FedInput {
+struct StimulatedInput {
     /// The batch that the input is in, by its index among those of the task.
     batch: usize,
     item: usize,
@@ -55,7 +55,7 @@ impl Stimulated {
                 let elements: Vec<_> = own.map(element).collect();
                 if !elements.is_empty() {
                     let on_lines = lines::is_on_lines(&run.plan, unit, stimulus, planned);
-                    items.push(FedInput {
+                    items.push(StimulatedInput {
                         batch,
                         item,
                         partial: input.start.is_some(),

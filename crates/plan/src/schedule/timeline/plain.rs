@@ -1,7 +1,8 @@
 //! A timeline that is nothing but a grid at the moment, or nothing but ticks, as most are most of the time: its next release is
 //! known without looking at anything else, and passing many instants of a grid takes as long as passing few.
 
-use super::releases::{Due, QUEUE, ReleaseSource, Timeline};
+use super::releases::{Due, ReleaseSource, Timeline};
+use crate::QUEUE;
 use crate::schedule::grid::Grid;
 use vecud_base::time::Instant;
 

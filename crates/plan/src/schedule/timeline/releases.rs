@@ -1,13 +1,10 @@
 //! The releases of one task, and the outcomes of its ticks.
 
 use crate::schedule::grid::{Grid, first_after};
-use crate::{Release, UnitId};
+use crate::{QUEUE, Release, UnitId};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use vecud_base::time::{Fraction, Instant, Nanos};
-
-/// Ticks that may wait per clock (semantics S9).
-pub const QUEUE: usize = 16;
 
 /// Times that are taken from a stimulus at once.
 pub const FED: usize = 64;

@@ -1,7 +1,8 @@
 //! A timeline that goes on in a later run: its grid, its last activation times and waiting ticks are kept, so activation times
 //! increase strictly over both runs.
 
-use super::releases::{FED, QUEUE, ReleaseSource, Timeline, Waiting};
+use super::releases::{FED, ReleaseSource, Timeline, Waiting};
+use crate::QUEUE;
 use crate::{Release, UnitId};
 use std::collections::VecDeque;
 use vecud_base::time::{Instant, Nanos};

@@ -1,4 +1,5 @@
 use super::*;
+use crate::QUEUE;
 use crate::Release;
 use proptest::prelude::*;
 use vecud_base::time::{Fraction, Instant, Nanos};

@@ -22,23 +22,23 @@ const ELEMENT: usize = 16;
 
 /// What drives the memory of a plan.
 #[derive(Clone, Copy, Default)]
-struct Counts {
+struct PlanSize {
     instances: usize,
     names: usize,
     tasks: usize,
 }
 
-impl Counts {
-    /// Counts all instances of a rig by their descriptions; many may be the same one.
-    fn of<'a>(descriptions: impl Iterator<Item = &'a ModelDescription>) -> Counts {
-        let (mut all, mut known) = (Counts::default(), HashMap::new());
+impl PlanSize {
+    /// PlanSize all instances of a rig by their descriptions; many may be the same one.
+    fn of<'a>(descriptions: impl Iterator<Item = &'a ModelDescription>) -> PlanSize {
+        let (mut all, mut known) = (PlanSize::default(), HashMap::new());
         for description in descriptions {
-            all += *known.entry(ptr::from_ref(description)).or_insert_with(|| Counts::of_instance(description));
+            all += *known.entry(ptr::from_ref(description)).or_insert_with(|| PlanSize::of_instance(description));
         }
         all
     }
 
-    fn of_instance(description: &ModelDescription) -> Counts {
+    fn of_instance(description: &ModelDescription) -> PlanSize {
         let clocks = description.variables.iter().filter(|variable| is_input_clock(variable));
         let ticks = clocks.map(|clock| match clock.dimensions.iter().all(|own| matches!(own, Dimension::Fixed(_))) {
             true => usize::try_from(description.elements(clock)).unwrap_or(ELEMENTS).min(ELEMENTS),
@@ -46,7 +46,7 @@ impl Counts {
             false => ELEMENTS,
         });
         let names = description.variables.iter().map(|variable| 1 + variable.aliases.len());
-        Counts { instances: 1, names: names.sum(), tasks: ticks.sum::<usize>().max(1) }
+        PlanSize { instances: 1, names: names.sum(), tasks: ticks.sum::<usize>().max(1) }
     }
 
     fn bytes(self) -> usize {
@@ -54,8 +54,8 @@ impl Counts {
     }
 }
 
-impl AddAssign for Counts {
-    fn add_assign(&mut self, other: Counts) {
+impl AddAssign for PlanSize {
+    fn add_assign(&mut self, other: PlanSize) {
         self.instances += other.instances;
         self.names += other.names;
         self.tasks += other.tasks;
@@ -64,15 +64,15 @@ impl AddAssign for Counts {
 
 /// Bytes that a plan of instances with these descriptions takes, before anything is connected or recorded.
 pub fn reckoned<'a>(descriptions: impl Iterator<Item = &'a ModelDescription>) -> usize {
-    Counts::of(descriptions).bytes()
+    PlanSize::of(descriptions).bytes()
 }
 
 /// Refuses a rig whose instances alone take more than there is room for.
 pub(super) fn check_instances(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> Result<(), PlanError> {
-    let counts = Counts::of(fmus.iter().map(|fmu| fmu.input.description));
+    let counts = PlanSize::of(fmus.iter().map(|fmu| fmu.input.description));
     match rig.room {
         Some(room) if counts.bytes() > room => {
-            let Counts { instances, names, tasks } = counts;
+            let PlanSize { instances, names, tasks } = counts;
             let what = format!("{instances} FMUs with {names} variables and {tasks} tasks");
             refuse(&what, counts.bytes(), room, "make several rigs of it", findings)
         }

@@ -14,14 +14,14 @@ const ATTRIBUTE: usize = 48;
 
 /// Room for one rig, in its descriptions and once more in its plan.
 #[derive(Clone, Debug)]
-pub struct Room {
+pub struct MemoryBudget {
     /// Bytes, by a rough reckoning.
     pub bytes: usize,
     /// Permits for rigs that need much of it.
     pub permits: Permits,
 }
 
-impl Room {
+impl MemoryBudget {
     /// Waits until something that needs this many bytes may be prepared, if they are many.
     pub(super) fn permit(&self, bytes: usize, stop: &StopToken) -> Result<Option<Permit>, Error> {
         match bytes > LITTLE {
@@ -32,16 +32,16 @@ impl Room {
 }
 
 /// The room that the descriptions of one rig have had so far.
-pub(super) struct RoomForDescriptions<'a> {
-    room: Option<&'a Room>,
+pub(super) struct DescriptionBudget<'a> {
+    room: Option<&'a MemoryBudget>,
     pub(super) stop: &'a StopToken,
     taken: usize,
     pub(super) permit: Option<Permit>,
 }
 
-impl<'a> RoomForDescriptions<'a> {
-    pub(super) fn of(room: Option<&'a Room>, stop: &'a StopToken) -> RoomForDescriptions<'a> {
-        RoomForDescriptions { room, stop, taken: 0, permit: None }
+impl<'a> DescriptionBudget<'a> {
+    pub(super) fn of(room: Option<&'a MemoryBudget>, stop: &'a StopToken) -> DescriptionBudget<'a> {
+        DescriptionBudget { room, stop, taken: 0, permit: None }
     }
 
     /// Reads the description of an FMU, if there is room for what is made of it.
@@ -56,7 +56,7 @@ impl<'a> RoomForDescriptions<'a> {
         Ok(text)
     }
 
-    fn take(&mut self, room: &Room, bytes: usize) -> Result<(), Error> {
+    fn take(&mut self, room: &MemoryBudget, bytes: usize) -> Result<(), Error> {
         self.taken = self.taken.saturating_add(bytes);
         if self.taken > room.bytes {
             return Err(Error::Command(format!(
